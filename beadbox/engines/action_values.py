@@ -17,13 +17,13 @@ class Entry(NamedTuple, Generic[MoveT]):
 
     move: MoveT
     key: str
-    outlook: float
+    evaluation: float
     """Static evaluation of the position after the move, for the side that made it."""
-    ends: int
+    result_at_once: int
     """1 if the move wins at once, -1 if it loses at once by the history of the position, else 0."""
 
 
-class QLessons(NamedTuple):
+class QParameters(NamedTuple):
     """Parameters of Q-learning for a kernel (``learners/q_learning/learner.py`` explains them)."""
 
     learning_rate: float
@@ -36,7 +36,7 @@ class QLessons(NamedTuple):
     learns: bool
 
 
-class Taught(NamedTuple):
+class EntryChange(NamedTuple):
     """An entry of a value table that a batch of games has changed."""
 
     key: str
@@ -61,14 +61,14 @@ Its argument maps each board, as ``Engine.key_board`` writes it, to two position
 class Trainee:
     """A value-table machine in a batch of games: its parameters, and the changes of its entries by these games."""
 
-    lessons: QLessons
+    parameters: QParameters
     epsilon: float
     """Exploration rate. It changes with every game from which the machine learns."""
     lookup: BoardLookup
     max_new_entries: int | None = None
     """Maximum number of entries to add; ``None`` for no limit."""
-    taught: list[Taught] = field(default_factory=list)
-    """The changed entries, filled by the trainer."""
+    changes: list[EntryChange] = field(default_factory=list)
+    """Changes of entries, which the trainer appends."""
     n_left_out: int = 0
     """Number of times that an entry was not added because the limit was reached."""
 
@@ -86,14 +86,14 @@ class FastTrainer(ABC, Generic[GameT]):
         rng: RandomSource,
         *,
         other_learns: bool = False,
-        in_turn: bool = False,
+        alternate_sides: bool = False,
         n_random: int = 0,
     ) -> tuple[int, int, int]:
         """Play ``n_games`` and let the trainee learn from each game.
 
         ``other`` is another trainee, the trainee itself, a level, or ``None`` for random play. Another trainee learns
-        only if ``other_learns``. The trainee's side is drawn at random; if ``in_turn``, it alternates, beginning with
-        the first side. The first ``n_random`` plies are uniformly random, and nobody learns from them.
+        only if ``other_learns``. The trainee's side is drawn at random. If ``alternate_sides``, it alternates instead,
+        beginning with the first side. The first ``n_random`` plies are uniformly random and are not learnt from.
 
         The results are equal to those of ``learners.q_learning.memory.play_games``, to the last bit, except for
         levels with a time limit. Learning trainees and ``rng`` are updated in place.

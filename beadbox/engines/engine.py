@@ -27,11 +27,11 @@ class Engine(ABC, Generic[GameT, PositionT, MoveT]):
 
     levels: Mapping[str, Level]
     """Levels of the engine by slug, whether or not they are on a ladder."""
-    modes: Mapping[str, str] = {}
+    ladder_games: Mapping[str, str] = {}
     """The game in which each ladder is measured, by the name of the ladder."""
     ladder_file: Path | None = None
     """File with the measured ratings of the ladders."""
-    newcomers: Sequence[str] = ()
+    beginner_levels: Sequence[str] = ()
     """Slugs of the levels for beginners. Every ladder has one of them."""
     valuer: FastValuer[GameT, PositionT, MoveT] | None = None
     """Features and search for learners of position values; ``None`` if the family supports none."""
@@ -42,19 +42,19 @@ class Engine(ABC, Generic[GameT, PositionT, MoveT]):
         """Return whether the engine can run now. An engine without compiled code always can."""
         return Readiness.READY
 
-    def plays_at(self, game: GameT, level: Level) -> bool:
+    def supports_level(self, game: GameT, level: Level) -> bool:
         """Return whether the engine can play the game at this level."""
         return True
 
     def ladder(self, game: GameT) -> Sequence[LadderEntry]:
         """Return the levels for the game, weakest first, each clearly stronger than the one before."""
-        return [LadderEntry(level, None) for level in self.levels.values() if self.plays_at(game, level)]
+        return [LadderEntry(level, None) for level in self.levels.values() if self.supports_level(game, level)]
 
     def learnt_file(self, game: GameT) -> Path | None:
         """Return the machine file with the learnt value that levels of the game use; ``None`` if no level uses one."""
         return None
 
-    def learnt_mark(self, game: GameT) -> str:
+    def learnt_fingerprint(self, game: GameT) -> str:
         """Return a fingerprint of the learnt value that levels of the game use; empty if no level uses one.
 
         Ratings of these levels are valid only for the learnt value with which they were measured.

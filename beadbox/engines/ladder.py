@@ -35,7 +35,7 @@ class Pair(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class LadderMeasurement:
     """The measurement of a ladder: its game, its conditions, the ratings, and the results of each pair of levels."""
 
     game: str
@@ -45,10 +45,10 @@ class Measured:
     pairs: Sequence[Pair]
 
 
-def ladders_read(path: Path) -> dict[str, Measured]:
+def ladders_read(path: Path) -> dict[str, LadderMeasurement]:
     """Return the measurements of a file by the name of the ladder."""
     return {
-        mode: Measured(
+        mode: LadderMeasurement(
             fields["game"],
             fields["conditions"],
             {slug: Elo(*rating) for slug, rating in fields["ratings"].items()},
@@ -58,12 +58,12 @@ def ladders_read(path: Path) -> dict[str, Measured]:
     }
 
 
-def ladders_text(measured: Mapping[str, Measured]) -> str:
+def ladders_format(measured: Mapping[str, LadderMeasurement]) -> str:
     """Return measurements as JSON for ``ladders_read``, with a line for each rating and each pair."""
     return "{\n" + ",\n".join(f"{json.dumps(mode)}: {_text(ladder)}" for mode, ladder in measured.items()) + "\n}\n"
 
 
-def _text(ladder: Measured) -> str:
+def _text(ladder: LadderMeasurement) -> str:
     ratings = ",\n".join(f"  {json.dumps(slug)}: {json.dumps(rating)}" for slug, rating in ladder.ratings.items())
     pairs = ",\n".join(f"  {json.dumps(pair)}" for pair in ladder.pairs)
     return (

@@ -24,9 +24,9 @@ class Level:
     """Whether the evaluation counts only material and advancement."""
     time_limit_s: float | None = None
     """Maximum time for a move in seconds. With a limit, the chosen moves depend on the speed of the computer."""
-    learnt: bool = False
+    uses_learnt_value: bool = False
     """Whether the level evaluates positions by the learnt value that the engine's package contains."""
-    whom: str = ""
+    suitable_for: str = ""
     """Intended players, in a few words for pages, such as "for beginners"."""
 
     def draws_random_move(self, rng: Random) -> bool:

@@ -16,7 +16,7 @@ from beadbox.rules.game import GameT, MoveT, PositionT
 from beadbox.rules.outcome import Outcome
 
 
-class Look(NamedTuple, Generic[MoveT]):
+class SearchResult(NamedTuple, Generic[MoveT]):
     """The result of a search with a learnt value: scores for every legal move of a position, in canonical order."""
 
     moves: tuple[MoveT, ...]
@@ -85,17 +85,17 @@ class WeightSheet(NamedTuple):
     """All other weights, one table for each subject."""
 
 
-class Learnt(NamedTuple):
+class LearntPlayer(NamedTuple):
     """A player that searches with a learnt value."""
 
     weights: NDArray[np.float64]
     depth: int
     """Number of moves that the search looks ahead."""
     restlessness: float = 0.0
-    """Cost of a repeated move; :meth:`Valuer.look` explains it."""
+    """Cost of a repeated move; :meth:`Valuer.search` explains it."""
 
 
-class Lessons(NamedTuple):
+class SelfPlayParameters(NamedTuple):
     """Parameters of learning by self-play; ``beadbox/learners/value_learner/learner.py`` explains them.
 
     All fields are numbers or booleans, so that a kernel can take the tuple.
@@ -122,7 +122,7 @@ class Valuer(ABC, Generic[GameT, PositionT, MoveT]):
     :func:`beadbox.kernels.exact_floats.rounded_weight`, scores are exact, and equal on every computer.
     """
 
-    sets: Mapping[str, int]
+    feature_set_sizes: Mapping[str, int]
     """Number of weights of each feature set, by the name of the set."""
 
     @abstractmethod
@@ -146,15 +146,15 @@ class Valuer(ABC, Generic[GameT, PositionT, MoveT]):
         """Return the arrangement of the weights of a set for display."""
 
     @abstractmethod
-    def look(
+    def search(
         self,
         game: GameT,
         position: PositionT,
-        player: Learnt,
+        player: LearntPlayer,
         *,
         whole: bool = False,
         time_limit_s: float | None = None,
-    ) -> Look[MoveT]:
+    ) -> SearchResult[MoveT]:
         """Return the scores of all legal moves by a search to the player's depth.
 
         If ``whole``, all scores are exact. With a ``time_limit_s``, the scores are those of the greatest depth that was
@@ -177,7 +177,7 @@ class FastValuer(Valuer[GameT, PositionT, MoveT]):
         game: GameT,
         weights: NDArray[np.float64],
         average: NDArray[np.float64],
-        lessons: Lessons,
+        parameters: SelfPlayParameters,
         n_learnt: int,
         n_games: int,
         rng: RandomSource,
@@ -194,7 +194,11 @@ class FastValuer(Valuer[GameT, PositionT, MoveT]):
 
     @abstractmethod
     def contest(
-        self, game: GameT, opening: Sequence[MoveT], players: tuple[Learnt | Level, Learnt | Level], rng: RandomSource
+        self,
+        game: GameT,
+        opening: Sequence[MoveT],
+        players: tuple[LearntPlayer | Level, LearntPlayer | Level],
+        rng: RandomSource,
     ) -> Outcome:
         """Play a game that begins with the moves of an opening, without learning; return its outcome.
 

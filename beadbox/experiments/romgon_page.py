@@ -12,7 +12,7 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from beadbox.engines.position_values import Learnt
+from beadbox.engines.position_values import LearntPlayer
 from beadbox.engines.registry import engine_of
 from beadbox.experiments.experiment import Chart, Experiment, Figure, Line, Parameter, Published, Result, Table, Unit
 from beadbox.experiments.findings import agreement, hundred, interval, number
@@ -148,7 +148,7 @@ def _of_value(game: AnyGame, slug: str, n_games: int, rng: RandomSource) -> dict
             memory.train_against(memory, mark - n_learnt, rng, opponent_learns=True)
         n_learnt = mark
         for level in LEVELS if mark == MARKS[-1] else ("easy",):
-            play = compiled_meeting(game, Learnt(memory.machine.played, 1), engine.levels[level])
+            play = compiled_meeting(game, LearntPlayer(memory.machine.played, 1), engine.levels[level])
             seed = rng.below(1 << 31)
             tallies[f"{level} {mark}"] = _counts(
                 measure_openings(play, openings(game, n_games // 2, seed=seed), seed=seed)

@@ -18,15 +18,15 @@ class Candidate:
     key: str
     value: float
     """Q, the learnt value of the action in this position."""
-    outlook: float
+    evaluation: float
     """E, the static value after the action, for the acting side; a hundredth of it counts."""
-    ends: int = 0
+    result_at_once: int = 0
     """1 if the action wins at once, -1 if it loses at once, else 0; the position's history counts for repetitions."""
 
     @property
     def total(self) -> float:
         """Q + E/100, the number by which candidates are compared."""
-        return self.value + self.outlook / OUTLOOK
+        return self.value + self.evaluation / OUTLOOK
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,9 @@ class EngineOpponent(Opponent):
 
     def plays(self, game: AnyGame) -> bool:
         engine = engine_of(game)
-        return engine is not None and self.slug in engine.levels and engine.plays_at(game, engine.levels[self.slug])
+        return (
+            engine is not None and self.slug in engine.levels and engine.supports_level(game, engine.levels[self.slug])
+        )
 
     def level(self, game: AnyGame) -> Level:
         """The engine's level in a game; the opponent must play that game (:meth:`plays`)."""

@@ -39,12 +39,12 @@ def opponent_at(level: str, game: AnyGame) -> Opponent | None:
 def opponent_usual(game: AnyGame) -> Opponent:
     """Return the default opponent of a game, for a player without a choice of their own.
 
-    In a game with a ladder it is the weakest level that the engine lists for newcomers, which a beginner can beat.
+    In a game with a ladder, it is the engine's weakest level for beginners.
     Otherwise it is the medium level, or the random opponent where no medium level plays the game.
     """
     engine = engine_of(game)
-    newcomers = () if engine is None else engine.newcomers
-    on_ladder = (offered.opponent for offered in opponents_offered(game) if offered.opponent.slug in newcomers)
+    beginner_slugs = () if engine is None else engine.beginner_levels
+    on_ladder = (offered.opponent for offered in opponents_offered(game) if offered.opponent.slug in beginner_slugs)
     return next(on_ladder, None) or opponent_at("medium", game) or LEVELS["easy"]
 
 
@@ -52,7 +52,7 @@ class Offered(NamedTuple):
     """An opponent on offer to players, and its rating if it has been measured."""
 
     opponent: Opponent
-    whom: str = ""
+    suitable_for: str = ""
     """Intended players, as in ``engines.level.Level``; empty for an opponent that is no level of an engine."""
     rating: Elo | None = None
 
@@ -62,4 +62,4 @@ def opponents_offered(game: AnyGame) -> list[Offered]:
     engine = engine_of(game)
     if engine is None:
         return [Offered(opponent) for opponent in UNIFORM.values() if opponent.plays(game)]
-    return [Offered(ENGINES[level.slug], level.whom, rating) for level, rating in engine.ladder(game)]
+    return [Offered(ENGINES[level.slug], level.suitable_for, rating) for level, rating in engine.ladder(game)]

@@ -36,7 +36,7 @@ def neighbours(engine: AnyEngine, game: AnyGame) -> list[tuple[str, str]]:
 
 def pairs_all(engine: AnyEngine, game: AnyGame) -> list[tuple[str, str]]:
     """Return all pairs of levels at which the engine plays a game. In a pair, the later level of its list is first."""
-    slugs = [slug for slug, level in engine.levels.items() if engine.plays_at(game, level)]
+    slugs = [slug for slug, level in engine.levels.items() if engine.supports_level(game, level)]
     return [(strong, weak) for weak, strong in combinations(slugs, 2)]
 
 
@@ -82,7 +82,7 @@ def conditions(engine: AnyEngine, game: AnyGame, *, near: int, far: int, seed: i
         "games_of_neighbours": near,
         "games_of_others": far,
         "seed": seed,
-        "learnt": engine.learnt_mark(game),
+        "learnt": engine.learnt_fingerprint(game),
     }
 
 

@@ -8,7 +8,7 @@ from typing import Any, Protocol, cast
 
 from beadbox.engines.engine import Candidate
 from beadbox.engines.romgon.answers import terms
-from beadbox.engines.romgon.levels import LEVELS, answer, measured, plays_at
+from beadbox.engines.romgon.levels import LEVELS, answer, ladder_measurements, supports_level
 from beadbox.learners import choice
 from beadbox.learners.choice import Chosen
 from beadbox.rules.chance import Random
@@ -54,7 +54,7 @@ class Question:
 
 def levels_of(game: Romgon) -> list[str]:
     """Return the slugs of all levels that can be requested for the game, even those outside its ladder."""
-    return [slug for slug, level in LEVELS.items() if plays_at(game, level)]
+    return [slug for slug, level in LEVELS.items() if supports_level(game, level)]
 
 
 class ValuingPolicy(Protocol):
@@ -70,7 +70,7 @@ def _machine_view(board: Board, chosen: Chosen, candidate: choice.Candidate) -> 
         **_candidate_view(board, Candidate(cast("Move", candidate.move), candidate.total)),
         "probability": int(candidate.move == chosen.move),
         "value": candidate.value,
-        "outlook": candidate.outlook / choice.OUTLOOK,
+        "outlook": candidate.evaluation / choice.OUTLOOK,
     }
 
 
@@ -149,8 +149,10 @@ def _levels_described(mode: str) -> list[tuple[str, str]]:
 
     ``mode`` is ``plain`` for games without flips, or ``flips``.
     """
-    ratings = sorted(measured()[mode].ratings.items(), key=lambda item: item[1])
-    return [(slug, ", ".join(filter(None, (slug, LEVELS[slug].whom, rating.words)))) for slug, rating in ratings]
+    ratings = sorted(ladder_measurements()[mode].ratings.items(), key=lambda item: item[1])
+    return [
+        (slug, ", ".join(filter(None, (slug, LEVELS[slug].suitable_for, rating.words)))) for slug, rating in ratings
+    ]
 
 
 class RomgonAdviser(Adviser[Question, ValuingPolicy]):

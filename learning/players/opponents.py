@@ -37,7 +37,7 @@ class OpponentPlayer(Automaton):
         elo: RatingShape | None = None
         if offered.rating is not None:
             elo = {"elo": offered.rating.elo, "low": offered.rating.low, "high": offered.rating.high}
-        return Offer(opponent.name, opponent.summary, suitable_for=offered.whom, elo=elo)
+        return Offer(opponent.name, opponent.summary, suitable_for=offered.suitable_for, elo=elo)
 
     def advises(self, game: AnyGame) -> bool:
         return engine_of(game) is not None
@@ -72,7 +72,7 @@ class SeatedOpponent(SeatPlayer):
         for seat, player in live.automated_seats:
             level = levels.get(player.slug)
             ply = next((ply.number for ply in reversed(live.plies) if ply.side == seat.row.side), None)
-            if level is not None and level.learnt and ply is not None:
+            if level is not None and level.uses_learnt_value and ply is not None:
                 is_random = level.draws_random_move(RandomSource(live.match.seed, ply))
                 last_moves.append(LevelMove(seat.row, ply, level, is_random))
         insights = (kind.live.level_insight(live, last_moves) for kind in KINDS.values() if last_moves)

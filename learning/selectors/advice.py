@@ -117,7 +117,9 @@ def engine_ladders() -> dict[str, list[dict[str, object]]]:
     Each level has its rating and the rating's interval.
     """
     engine = engine_of(game_get(DEFAULT_GAME))
-    modes = {} if engine is None else {mode: engine.ladder(game_get(slug)) for mode, slug in engine.modes.items()}
+    modes = (
+        {} if engine is None else {mode: engine.ladder(game_get(slug)) for mode, slug in engine.ladder_games.items()}
+    )
     return {
         mode: [
             {"difficulty": entry.level.slug, **entry.rating._asdict()} for entry in ladder if entry.rating is not None

@@ -1,6 +1,6 @@
 """Games between two levels of the Romgon engine."""
 
-from beadbox.engines.romgon.answers import LEVELS, answer_in
+from beadbox.engines.romgon.answers import LEVELS, answer_in_game
 from beadbox.kernels.random_source import RandomSource
 from beadbox.rules.outcome import Side
 from beadbox.rules.romgon.rules import Romgon
@@ -26,7 +26,7 @@ def _winner_of_game(game: Romgon, levels: dict[Side, str], seed: int) -> Side | 
         legal = game.legal_moves(position)
         position = game.apply(position, legal[rng.below(len(legal))])
     while (outcome := game.outcome(position)) is None:
-        answer = answer_in(game, position, level=LEVELS[levels[position.side]], rng=rng)
+        answer = answer_in_game(game, position, level=LEVELS[levels[position.side]], rng=rng)
         assert answer.chosen is not None
         position = game.apply(position, answer.chosen.move)
     return outcome.winner

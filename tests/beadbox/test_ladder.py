@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from django.core.management import call_command
 
-from beadbox.engines.ladder import Measured, Pair, ladders_read, ladders_text
+from beadbox.engines.ladder import LadderMeasurement, Pair, ladders_format, ladders_read
 from beadbox.engines.registry import ENGINES, engine_of
-from beadbox.engines.romgon.levels import FILE, LEVELS, MODES, VALUER, answer, choose, learnt_mark
-from beadbox.engines.romgon.shipped import shipped
+from beadbox.engines.romgon.levels import LADDER_FILE, LADDER_GAMES, LEVELS, VALUER, answer, choose, learnt_fingerprint
+from beadbox.engines.romgon.shipped import shipped_value
 from beadbox.engines.romgon.value_minimax import ReadableValuer
 from beadbox.kernels.random_source import RandomSource
 from beadbox.learners.value_learner.memory import compiled_meeting
@@ -27,13 +27,13 @@ from beadbox.strength.snapshots import measure_openings, meeting, openings
 from beadbox.tournaments import ladder
 
 ENGINE = ENGINES["romgon"]
-LEARNT_LEVELS = [slug for slug, level in LEVELS.items() if level.learnt]
+LEARNT_LEVELS = [slug for slug, level in LEVELS.items() if level.uses_learnt_value]
 FLIPS = Options(flip=True)
-each_mode = pytest.mark.parametrize("mode", MODES)
+each_mode = pytest.mark.parametrize("mode", LADDER_GAMES)
 
 
 def romgon(mode: str) -> Romgon:
-    game = GAMES[MODES[mode]]
+    game = GAMES[LADDER_GAMES[mode]]
     assert isinstance(game, Romgon)
     return game
 
@@ -71,7 +71,7 @@ class TestElo:
 class TestRecordedLadder:
     @each_mode
     def test_each_level_beats_the_level_below(self, mode: str) -> None:
-        found, game = ladders_read(FILE)[mode], romgon(mode)
+        found, game = ladders_read(LADDER_FILE)[mode], romgon(mode)
         pairs = {(pair.strong, pair.weak): pair for pair in found.pairs}
         near = ladder.neighbours(ENGINE, game)
         assert len(near) >= 5
@@ -81,18 +81,18 @@ class TestRecordedLadder:
 
     @each_mode
     def test_ratings_follow_from_the_recorded_pairs(self, mode: str) -> None:
-        found, game = ladders_read(FILE)[mode], romgon(mode)
+        found, game = ladders_read(LADDER_FILE)[mode], romgon(mode)
         assert [(pair.strong, pair.weak) for pair in found.pairs] == ladder.pairs_all(ENGINE, game)
         assert ladder.rated(list(LEVELS), found.pairs) == found.ratings
         assert found.game == game.slug
         games = {"near": found.conditions["games_of_neighbours"], "far": found.conditions["games_of_others"]}
         now = {**ladder.conditions(ENGINE, game, **games), "learnt": found.conditions["learnt"]}
         assert found.conditions == now  # ``make bench`` checks whether these are the shipped values
-        assert len(learnt_mark(game)) == len(found.conditions["learnt"]) == 16
+        assert len(learnt_fingerprint(game)) == len(found.conditions["learnt"]) == 16
 
     @each_mode
     def test_a_pair_can_be_measured_again(self, mode: str) -> None:
-        found, game = ladders_read(FILE)[mode], romgon(mode)
+        found, game = ladders_read(LADDER_FILE)[mode], romgon(mode)
         strong, weak = "medium", {"plain": "novice", "flips": "starter"}[mode]
         [pair] = ladder.pairs_measured(ENGINE, game, [(strong, weak)], near=400, far=0)
         assert pair in found.pairs
@@ -104,7 +104,7 @@ class TestRecordedLadder:
         assert pair.points / pair.games >= 0.65
 
     def test_hard_is_not_above_medium_where_it_loses_to_medium(self) -> None:
-        ratings = ladders_read(FILE)["flips"].ratings
+        ratings = ladders_read(LADDER_FILE)["flips"].ratings
         assert ratings["hard"].elo < ratings["medium"].elo
         assert all("hard" not in [entry.level.slug for entry in ENGINE.ladder(game)] for game in family_games("romgon"))
 
@@ -112,17 +112,17 @@ class TestRecordedLadder:
     def test_ratings_are_only_for_games_with_measurements(self, game: Romgon) -> None:
         entries = ENGINE.ladder(game)
         ratings = [entry.rating for entry in entries if entry.rating is not None]
-        assert len(ratings) == (len(entries) if game.slug in MODES.values() else 0)
+        assert len(ratings) == (len(entries) if game.slug in LADDER_GAMES.values() else 0)
         assert ratings == sorted(ratings)
-        assert all(entry.level.whom for entry in entries)
+        assert all(entry.level.suitable_for for entry in entries)
 
     def test_a_written_ladder_is_read_back(self, tmp_path: Path) -> None:
         rating = {"easy": Elo(0, -9, 9), "hard": Elo(200, 190, 210)}
-        one = Measured("romgon", {"seed": 3}, rating, [Pair("hard", "easy", 3, 1, 0)])
+        one = LadderMeasurement("romgon", {"seed": 3}, rating, [Pair("hard", "easy", 3, 1, 0)])
         file = tmp_path / "ladder.json"
-        file.write_text(ladders_text({"plain": one, "flips": one}))
+        file.write_text(ladders_format({"plain": one, "flips": one}))
         assert ladders_read(file) == {"plain": one, "flips": one}
-        assert FILE.read_text() == ladders_text(ladders_read(FILE))
+        assert LADDER_FILE.read_text() == ladders_format(ladders_read(LADDER_FILE))
 
     def test_a_command_writes_the_ladder(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
@@ -136,7 +136,7 @@ class TestRecordedLadder:
         few += [("starter", "easy")]
         call_command("measure_ladders", near=2, far=2, file=tmp_path / "it.json")
         written = ladders_read(tmp_path / "it.json")
-        assert set(written) == set(MODES)
+        assert set(written) == set(LADDER_GAMES)
         assert [pair.games for pair in written["flips"].pairs] == [2, 2, 2]
         assert "plain: medium against easy: " in capsys.readouterr().out
 
@@ -151,11 +151,11 @@ class TestLearntLevels:
         compiled = compiled_meeting(game, LEVELS[slug], LEVELS["skilled"])
         assert measure_openings(readable, played, seed=5) == measure_openings(compiled, played, seed=5)
 
-    @pytest.mark.parametrize("options", [CORE, FLIPS], ids=MODES)
+    @pytest.mark.parametrize("options", [CORE, FLIPS], ids=LADDER_GAMES)
     def test_the_five_best_are_exact_and_the_first_is_played(self, options: Options) -> None:
         found = answer(START, BLACK, options, level=LEVELS["champion"], rng=RandomSource(1))
-        value = shipped("flips" if options.flip else "plain")._replace(depth=2)
-        look = ReadableValuer().look(Romgon(options), Position(START, BLACK), value, whole=True)
+        value = shipped_value("flips" if options.flip else "plain")._replace(depth=2)
+        look = ReadableValuer().search(Romgon(options), Position(START, BLACK), value, whole=True)
         ranked = sorted(zip(look.moves, look.deep, strict=True), key=lambda one: -one[1])
         assert [(one.move, one.value) for one in found.candidates] == [
             (move, round(score, 4)) for move, score in ranked[:5]
@@ -183,14 +183,14 @@ class TestLearntLevels:
     def test_learnt_levels_are_offered_only_in_their_games(self, game: Romgon) -> None:
         engine = engine_of(game)
         assert engine is not None
-        is_offered = {engine.plays_at(game, LEVELS[slug]) for slug in LEARNT_LEVELS}
+        is_offered = {engine.supports_level(game, LEVELS[slug]) for slug in LEARNT_LEVELS}
         assert is_offered == {not VALUER.refusal(game)} == {not {"turn", "shape"} & set(game.added)}
-        assert all(engine.plays_at(game, level) for level in LEVELS.values() if not level.learnt)
+        assert all(engine.supports_level(game, level) for level in LEVELS.values() if not level.uses_learnt_value)
 
 
 def test_the_documents_contain_the_ladders() -> None:
     text = (Path(__file__).parents[2] / "docs" / "ladder.md").read_text()
-    for found in json.loads(FILE.read_text()).values():
+    for found in json.loads(LADDER_FILE.read_text()).values():
         for slug, (elo, low, high) in found["ratings"].items():
             assert f"| `{slug}` | {elo} ({low} to {high}) |" in text
 

@@ -51,11 +51,14 @@ def test_opponents_offered_depend_on_the_game(game):
     if game in ROMGON_GAMES:
         engine = engine_of(game)
         assert levels == {level: ENGINES[level] for level in levels}
-        assert playing == ["random", *(slug for slug, level in engine.levels.items() if engine.plays_at(game, level))]
+        assert playing == [
+            "random",
+            *(slug for slug, level in engine.levels.items() if engine.supports_level(game, level)),
+        ]
         assert offered == [ladder_entry.level.slug for ladder_entry in engine.ladder(game)]
         assert set(offered) <= set(playing)
         assert opponent_usual(game).slug in {"novice", "starter"} & set(offered), "a beginner can beat it"
-        assert all(one.whom for one in opponents_offered(game))
+        assert all(one.suitable_for for one in opponents_offered(game))
     else:
         small = list(UNIFORM) if game.listable else ["random", "win-block"]
         names = [opponent and opponent.slug for opponent in levels.values()]

@@ -159,7 +159,9 @@ class TestChecks:
     def make_learner(self, position: Position, epsilon: float, **checks: bool) -> QLearner:
         """Return a learner with values that rate losing moves highest and winning moves lowest."""
         misleading_values = {
-            one.key: 5.0 if one.ends < 0 else 3.0 for one in make_learner().candidates(position) if one.ends <= 0
+            one.key: 5.0 if one.result_at_once < 0 else 3.0
+            for one in make_learner().candidates(position)
+            if one.result_at_once <= 0
         }
         return QLearner(
             GAME,
@@ -173,11 +175,13 @@ class TestChecks:
         game = GAMES[slug]
         for position in [*positions_met(game, 60), *shuttle_game(game)]:
             if game.outcome(position) is None:
-                found_ends = {one.move: one.ends for one in QLearner(game, QRule(), Values()).candidates(position)}
+                found_ends = {
+                    one.move: one.result_at_once for one in QLearner(game, QRule(), Values()).candidates(position)
+                }
                 assert found_ends == {move: result_at_once(game, position, move) for move in game.legal_moves(position)}
 
     def test_the_shuttle_game_ends_one_move_before_a_loss(self) -> None:
-        assert [one.ends for one in make_learner().candidates(shuttle_game(GAME)[-1])].count(-1) == 1
+        assert [one.result_at_once for one in make_learner().candidates(shuttle_game(GAME)[-1])].count(-1) == 1
 
     @pytest.mark.parametrize("epsilon", [0, 1])
     def test_the_check_avoids_immediate_losses(self, epsilon: float) -> None:
@@ -185,15 +189,15 @@ class TestChecks:
         for is_on in (False, True):
             q, rng = self.learner(position, epsilon, avoid_repetition=is_on), RandomSource(3)
             chosen = [q.choose(position, rng) for _ in range(300)]
-            assert any(one.candidates[one.index].ends < 0 for one in chosen) is not is_on
+            assert any(one.candidates[one.index].result_at_once < 0 for one in chosen) is not is_on
             best = q.best(position)
             assert best is not None
-            assert (best.candidates[best.index].ends < 0) is not is_on
+            assert (best.candidates[best.index].result_at_once < 0) is not is_on
 
     def test_a_losing_move_is_played_if_there_is_no_other(self) -> None:
         q = make_learner()
         position = shuttle_game(GAME)[-1]
-        (losing,) = [one for one in q.engine.entries(GAME, position) if one.ends < 0]
+        (losing,) = [one for one in q.engine.entries(GAME, position) if one.result_at_once < 0]
         careful = QLearner(GAME, Q_PRESETS["romgon-q-careful"].rule, Values())
         careful.engine = OneMove(losing)
         assert careful.choose(position, RandomSource(1)).move == losing.move
@@ -207,7 +211,7 @@ class TestChecks:
         )
         for is_on in (False, True):
             q, rng = self.learner(position, epsilon, take_wins=is_on), RandomSource(3)
-            ends = {one.candidates[one.index].ends for one in (q.choose(position, rng) for _ in range(300))}
+            ends = {one.candidates[one.index].result_at_once for one in (q.choose(position, rng) for _ in range(300))}
             assert (ends == {1}) is is_on
 
     def test_checks_cost_no_random_word(self) -> None:

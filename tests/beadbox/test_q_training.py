@@ -110,10 +110,10 @@ def test_sample_equals_the_readable_loop_and_teaches_nothing() -> None:
     readable = make_learner("romgon", QRule(), {}, None)
     play_games(readable, OPPONENTS["easy"], 5, readable_rng)
     frozen = QLearner(readable.game, readable.rule, readable.values, readable.epsilon, learns=False)
-    tally = play_games(frozen, OPPONENTS["medium"], 9, RandomSource(9), in_turn=True)
+    tally = play_games(frozen, OPPONENTS["medium"], 9, RandomSource(9), alternate_sides=True)
     assert (found.win, found.draw, found.loss) == (tally.wins / 9, tally.draws / 9, tally.losses / 9)
     frozen.epsilon = 0.0
-    tally = play_games(frozen, OPPONENTS["hard"], 5, RandomSource(9), in_turn=True, n_random=4)
+    tally = play_games(frozen, OPPONENTS["hard"], 5, RandomSource(9), alternate_sides=True, n_random=4)
     assert memory.contest(OPPONENTS["hard"], 5, RandomSource(9), n_random=4) == tally
 
 

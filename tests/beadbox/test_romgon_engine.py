@@ -8,11 +8,22 @@ import numpy as np
 import pytest
 
 from beadbox.engines.romgon import boards, search
-from beadbox.engines.romgon.answers import LEVELS, N_CANDIDATES, Level, answer, answer_in, legal, perft, ranking, terms
-from beadbox.engines.romgon.boards import MAX_ACTIONS, N_SETS, do
+from beadbox.engines.romgon.answers import (
+    LEVELS,
+    N_CANDIDATES,
+    Level,
+    answer,
+    answer_in_game,
+    legal_actions,
+    perft,
+    ranking,
+    terms,
+)
+from beadbox.engines.romgon.boards import MAX_ACTIONS, N_SETS, do_action
 from beadbox.engines.romgon.boards import evaluate as evaluate_compiled
 from beadbox.engines.romgon.evaluation import evaluate
-from beadbox.engines.romgon.minimax import WIN, full, plain, ranked
+from beadbox.engines.romgon.minimax import WIN, full_value, plain_value
+from beadbox.engines.romgon.minimax import ranking as readable_ranking
 from beadbox.kernels.jit import kernel
 from beadbox.kernels.random_source import RandomSource
 from beadbox.rules.outcome import Side
@@ -51,17 +62,17 @@ def _minimax(cells, sets, side, root, remaining, ply, options, actions):
         if not boards.is_legal(cells, sets, side, options, action):
             continue
         code = cells[action & 63]
-        if boards.wins(cells, side, action):
+        if boards.wins_at_once(cells, side, action):
             value = search.WIN - 2 * ply if side == root else 2 * ply - search.WIN
         else:
-            taken = do(cells, sets, side, action)
+            taken = do_action(cells, sets, side, action)
             if remaining == 1 and boards.has_legal(cells, sets, other, options):
                 value = evaluate_compiled(cells, sets, root, options)
             elif remaining == 1:
                 value = search.WIN - 2 * ply if side == root else 2 * ply - search.WIN
             else:
                 value = _minimax(cells, sets, other, root, remaining - 1, ply + 1, options, actions)
-            boards.undo(cells, sets, action, code, taken, before)
+            boards.undo_action(cells, sets, action, code, taken, before)
         n_legal += 1
         if n_legal == 1 or (value > extreme if side == root else value < extreme):
             extreme = value
@@ -74,21 +85,21 @@ def _minimax(cells, sets, side, root, remaining, ply, options, actions):
 def minimax_values(board, side, actions, depth, options):
     """Return the minimax value of each action, ``(n,) int64``, in half points."""
     cells, sets = np.empty(len(board), np.uint8), np.empty(N_SETS, np.uint64)
-    boards.load(board, cells, sets)
+    boards.load_board(board, cells, sets)
     before = (sets[0], sets[1], sets[2], sets[3], sets[4])
     values = np.empty(len(actions), np.int64)
     scratch = np.empty((depth + 1, MAX_ACTIONS), np.int32)
     for index in range(len(actions)):
         code = cells[actions[index] & 63]
-        is_won = boards.wins(cells, side, actions[index])
-        taken = do(cells, sets, side, actions[index])
+        is_won = boards.wins_at_once(cells, side, actions[index])
+        taken = do_action(cells, sets, side, actions[index])
         if is_won or not boards.has_legal(cells, sets, 1 - side, options):
             values[index] = search.WIN - 2
         elif depth == 1:
             values[index] = evaluate_compiled(cells, sets, side, options)
         else:
             values[index] = _minimax(cells, sets, 1 - side, side, depth - 1, np.int64(2), options, scratch)
-        boards.undo(cells, sets, actions[index], code, taken, before)
+        boards.undo_action(cells, sets, actions[index], code, taken, before)
     return values
 
 
@@ -96,8 +107,8 @@ def minimax_ranking(board, side, options, depth):
     """Return all legal actions with their plain minimax values, best first, ties in canonical order."""
     array, flags = np.frombuffer(board, np.uint8), boards.FLIP * options.flip | boards.TURN * options.turn
     flags |= boards.SHAPE * options.shape
-    values = minimax_values(array, int(side), boards.legal(array, int(side), flags), depth, flags)
-    pairs = zip(legal(board, side, options), (values / 2).tolist(), strict=True)
+    values = minimax_values(array, int(side), boards.legal_actions(array, int(side), flags), depth, flags)
+    pairs = zip(legal_actions(board, side, options), (values / 2).tolist(), strict=True)
     return sorted(pairs, key=lambda valued: -valued[1])
 
 
@@ -151,7 +162,8 @@ class TestGoldenPositions:
         board, side, options = read_board(entry), SIDES[entry["toMove"]], read_options(entry)
         for level in ("medium", "hard"):
             depth, is_plain = SEARCHES[level]
-            best = ranked(board, side, options, depth=depth, leaf=plain if is_plain else full)[:N_CANDIDATES]
+            leaf = plain_value if is_plain else full_value
+            best = readable_ranking(board, side, options, depth=depth, leaf=leaf)[:N_CANDIDATES]
             actions = [action_json(board, move) | {"evaluation": value} for move, value in best]
             assert actions == [{key: v for key, v in a.items() if key != "notation"} for a in entry["search"][level]]
 
@@ -163,13 +175,13 @@ class TestGoldenPositions:
     @each_golden_position
     def test_legal_actions(self, entry):
         board = read_board(entry)
-        found = legal(board, SIDES[entry["toMove"]], read_options(entry))
+        found = legal_actions(board, SIDES[entry["toMove"]], read_options(entry))
         assert [action_json(board, move) for move in found] == entry["legalMoves"]
 
 
 class TestCompiledEqualsReadable:
     def assert_equal(self, board: Board, side: Side, options: Options) -> None:
-        assert legal(board, side, options) == legal_moves(board, side, options)
+        assert legal_actions(board, side, options) == legal_moves(board, side, options)
         for me in Side:
             assert terms(board, me, options) == evaluate(board, me, options)
 
@@ -238,7 +250,9 @@ class TestAlphaBetaEqualsMinimax:
         for options in ALL_OPTIONS:
             for n_pieces, depth in ((12, 1), (5, 2), *(() if options.turn else ((4, 3),))):
                 board, side = random_board(rng, flips=options.flip, n_pieces=n_pieces), rng.choice(list(Side))
-                assert minimax_ranking(board, side, options, depth) == ranked(board, side, options, depth=depth)
+                assert minimax_ranking(board, side, options, depth) == readable_ranking(
+                    board, side, options, depth=depth
+                )
 
 
 class TestTime:
@@ -282,7 +296,7 @@ class TestLevels:
     def test_beginner_plays_the_best_seven_times_in_ten(self):
         found = [self.answer_of_level("beginner", seed) for seed in range(600)]
         best = found[0].candidates[0]
-        n_legal = len(legal(START, BLACK))
+        n_legal = len(legal_actions(START, BLACK))
         share = sum(reply.chosen == best for reply in found) / len(found)
         assert share == pytest.approx(0.7 + 0.3 / n_legal, abs=0.06)
 
@@ -323,7 +337,7 @@ class TestLevels:
             for depth in (1, 2, 3)
         }
         for depth, found in answers.items():
-            played = answer_in(game, position, level=Level("", "", "", depth), rng=RandomSource(1))
+            played = answer_in_game(game, position, level=Level("", "", "", depth), rng=RandomSource(1))
             assert played.candidates == found.candidates
             assert played.chosen == next(other for other in found.candidates if other.move != losing)
 

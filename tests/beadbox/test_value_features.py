@@ -5,7 +5,7 @@ import random
 import numpy as np
 import pytest
 
-from beadbox.engines.romgon.accumulator import seen_features
+from beadbox.engines.romgon.accumulator import feature_vector
 from beadbox.engines.romgon.features import FEATURE_SETS, FREEDOM, Feature, feature_read, features, race, refusal
 from beadbox.rules.outcome import Side
 from beadbox.rules.registry import GAMES
@@ -72,7 +72,7 @@ def test_compiled_features_equal_the_readable_ones(feature_set: str, flips: bool
     n_weights = FEATURE_SETS[feature_set]
     for board in sample_boards(flips=flips):
         for me in Side:
-            dense = seen_features(np.frombuffer(board, np.uint8), int(me), n_weights)
+            dense = feature_vector(np.frombuffer(board, np.uint8), int(me), n_weights)
             assert {int(i): float(dense[i]) for i in np.flatnonzero(dense)} == features(board, me, feature_set)
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from beadbox.engines.romgon.answers import board_array, move_read, option_flags
-from beadbox.engines.romgon.value_games import TERMINATIONS, Start, played
+from beadbox.engines.romgon.value_games import TERMINATIONS, Start, play_without_learning
 from beadbox.engines.romgon.value_minimax import ReadableValuer
 from beadbox.engines.romgon.valuer import RomgonValuer
 from beadbox.kernels.exact_floats import WEIGHT_STEP, squash, value_of_score
@@ -142,7 +142,7 @@ class TestLesson:
 
     def test_a_move_by_another_player_is_a_turn(self) -> None:
         one, start = make_learner(), romgon("romgon").initial_position()
-        found = one.valuer.look(one.game, start, one.training_player)
+        found = one.valuer.search(one.game, start, one.training_player)
         best, other = found.moves[found.best], found.moves[-1]
         assert one.turn(start, best) == Turn(start, value_of_score(found.score, 0.99), is_best_played=True)
         assert one.turn(start, other).is_best_played is False
@@ -210,7 +210,7 @@ def test_games_end_as_the_rules_end_them(slug: str, n_games: int) -> None:
     terminations = Counter[str]()
     for _, rule in zip(range(n_games), itertools.cycle(rules), strict=False):
         position = game.initial_position()
-        actions, ending, winner = played(start, rule.lessons, weights, random_words)
+        actions, ending, winner = play_without_learning(start, rule.lessons, weights, random_words)
         for action in actions.tolist():
             assert game.outcome(position) is None
             position = game.play(position, move_read(action))

@@ -74,7 +74,7 @@ def sum_of_checked_groups(groups: tuple[PartGroup, ...]) -> float:
 def test_the_sum_of_parts_equals_the_score_of_the_search(feature_set: str, flips: bool) -> None:
     machine, n_scored = make_learner(feature_set, flips=flips), 0
     for position in positions_met(machine.game, 40):
-        look = machine.look(position)
+        look = machine.search(position)
         for move, near in list(zip(look.moves, look.near, strict=True))[::5]:
             if abs(near) < WIN / 2:
                 groups = machine.parts(machine.game.apply(position, move))

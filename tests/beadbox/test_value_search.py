@@ -9,12 +9,12 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from beadbox.engines.position_values import Learnt
+from beadbox.engines.position_values import LearntPlayer
 from beadbox.engines.romgon import boards
 from beadbox.engines.romgon.accumulator import score
 from beadbox.engines.romgon.features import FEATURE_SETS
 from beadbox.engines.romgon.value_minimax import ReadableValuer
-from beadbox.engines.romgon.value_search import best, scratch_made
+from beadbox.engines.romgon.value_search import allocate_scratch, best
 from beadbox.engines.romgon.valuer import RomgonValuer
 from beadbox.kernels.exact_floats import (
     MAX_WEIGHT,
@@ -62,13 +62,13 @@ def _minimax_score(scratch, side, remaining, ply, options, weights):
     for index in range(boards.generate_legal(cells, sets, side, options, scratch.actions[ply])):
         action = scratch.actions[ply, index]
         code, value = cells[action & 63], WIN - ply
-        if not boards.wins(cells, side, action):
-            taken = boards.do(cells, sets, side, action)
+        if not boards.wins_at_once(cells, side, action):
+            taken = boards.do_action(cells, sets, side, action)
             if remaining > 1:
                 value = -_minimax_score(scratch, 1 - side, remaining - 1, ply + 1, options, weights)
             elif boards.has_legal(cells, sets, 1 - side, options):
                 value = score(scratch.accumulator, side, weights)
-            boards.undo(cells, sets, action, code, taken, before)
+            boards.undo_action(cells, sets, action, code, taken, before)
         greatest = max(greatest, value)
     return greatest if greatest > -2 * WIN else ply - 1 - WIN
 
@@ -76,8 +76,8 @@ def _minimax_score(scratch, side, remaining, ply, options, weights):
 @kernel
 def plain_scores(board, side, options, depth, weights):
     """Return the score of a board by plain minimax, and by alpha-beta without bounds."""
-    scratch = scratch_made(depth + 1, len(board), np.zeros(1, np.uint8))
-    boards.load(board, scratch.accumulator.cells, scratch.accumulator.sets)
+    scratch = allocate_scratch(depth + 1, len(board), np.zeros(1, np.uint8))
+    boards.load_board(board, scratch.accumulator.cells, scratch.accumulator.sets)
     plain = _minimax_score(scratch, side, depth, np.int64(1), options, weights)
     return plain, best(scratch, side, depth, np.int64(1), -2 * WIN, 2 * WIN, options, weights)
 
@@ -103,8 +103,8 @@ def test_alpha_beta_is_minimax_on_500_positions(slug: str, depth: int) -> None:
         array = np.frombuffer(position.board, np.uint8)
         plain, pruned = plain_scores(array, int(position.side), flags, depth, weights)
         assert plain == pruned
-        search_result = COMPILED_VALUER.look(
-            romgon(slug), Position(position.board, position.side), Learnt(weights, depth)
+        search_result = COMPILED_VALUER.search(
+            romgon(slug), Position(position.board, position.side), LearntPlayer(weights, depth)
         )
         assert search_result.score == plain
 
@@ -114,11 +114,11 @@ def test_alpha_beta_is_minimax_on_500_positions(slug: str, depth: int) -> None:
 def test_search_is_symmetric_in_mirror_and_colour(
     slug: str, rng: random.Random, n_pieces: int, side: Side, depth: int
 ) -> None:
-    game, player = romgon(slug), Learnt(random_weights(3), depth)
+    game, player = romgon(slug), LearntPlayer(random_weights(3), depth)
     board = random_unturned_board(rng, n_pieces, flips=game.options.flip)
     assume(board_outcome(board, side, game.options) is None)
     found = [
-        COMPILED_VALUER.look(game, position, player, whole=True)
+        COMPILED_VALUER.search(game, position, player, whole=True)
         for position in (
             Position(board, side),
             Position(mirrored_board(board), side),
@@ -142,11 +142,11 @@ def test_the_compiled_search_is_the_readable_one(slug: str, feature_set: str) ->
         *((one, 2) for one in unfinished_positions),
         *((one, 1) for one in open_positions(slug, 30)),
     ]:
-        readable = READABLE_VALUER.look(game, position, Learnt(weights, depth))
-        assert COMPILED_VALUER.look(game, position, Learnt(weights, depth), whole=True) == readable
-        assert COMPILED_VALUER.look(game, position, Learnt(weights, depth)).best == readable.best
-        restless = READABLE_VALUER.look(game, position, Learnt(weights, depth, 0.1))
-        assert COMPILED_VALUER.look(game, position, Learnt(weights, depth, 0.1)).best == restless.best
+        readable = READABLE_VALUER.search(game, position, LearntPlayer(weights, depth))
+        assert COMPILED_VALUER.search(game, position, LearntPlayer(weights, depth), whole=True) == readable
+        assert COMPILED_VALUER.search(game, position, LearntPlayer(weights, depth)).best == readable.best
+        restless = READABLE_VALUER.search(game, position, LearntPlayer(weights, depth, 0.1))
+        assert COMPILED_VALUER.search(game, position, LearntPlayer(weights, depth, 0.1)).best == restless.best
 
 
 def test_a_move_that_loses_by_repetition_is_played_last() -> None:
@@ -156,7 +156,7 @@ def test_a_move_that_loses_by_repetition_is_played_last() -> None:
         position = game.apply(position, game.parse_move(text))
     losing = game.legal_moves(position).index(game.parse_move("1-1>0-0"))
     for valuer in (COMPILED_VALUER, READABLE_VALUER):
-        search_result = valuer.look(game, position, Learnt(np.zeros(765), 1))
+        search_result = valuer.search(game, position, LearntPlayer(np.zeros(765), 1))
         assert search_result.near[losing] == search_result.deep[losing] == 1 - WIN
         assert search_result.best == 0 != losing
 
@@ -168,7 +168,9 @@ def test_returning_to_a_position_costs_a_restless_machine() -> None:
         position = game.apply(position, game.parse_move(text))
     return_index = game.legal_moves(position).index(game.parse_move("6-5>5-5"))
     for valuer in (COMPILED_VALUER, READABLE_VALUER):
-        calm, restless = (valuer.look(game, position, Learnt(random_weights(1), 1, c), whole=True) for c in (0.0, 0.25))
+        calm, restless = (
+            valuer.search(game, position, LearntPlayer(random_weights(1), 1, c), whole=True) for c in (0.0, 0.25)
+        )
         assert restless.near == calm.near
         assert [a - b for a, b in zip(calm.deep, restless.deep, strict=True)] == [
             0.25 * (index == return_index) for index in range(len(calm.deep))
@@ -179,9 +181,9 @@ def test_an_immediate_win_is_found_at_any_depth() -> None:
     pieces = {CELL["3-6"]: Piece(WHITE, RHOMBUS), CELL["3-1"]: Piece(BLACK, RHOMBUS), CELL["0-0"]: Piece(BLACK, CIRCLE)}
     game, position = romgon("romgon"), Position(board_of(pieces), WHITE)
     for depth in (1, 2, 3):
-        search_result = COMPILED_VALUER.look(game, position, Learnt(random_weights(1), depth))
+        search_result = COMPILED_VALUER.search(game, position, LearntPlayer(random_weights(1), depth))
         assert (search_result.score, game.format_move(search_result.moves[search_result.best])) == (WIN - 1, "3-6>3-8")
-    assert COMPILED_VALUER.look(game, Position(position.board, BLACK), Learnt(random_weights(1), 2)).score in (
+    assert COMPILED_VALUER.search(game, Position(position.board, BLACK), LearntPlayer(random_weights(1), 2)).score in (
         WIN - 1,
         2 - WIN,
     )
@@ -189,13 +191,13 @@ def test_an_immediate_win_is_found_at_any_depth() -> None:
 
 @both_modes
 def test_search_out_of_time_equals_the_last_finished_depth(slug: str) -> None:
-    game, player = romgon(slug), Learnt(random_weights(2), 4, 0.1)
+    game, player = romgon(slug), LearntPlayer(random_weights(2), 4, 0.1)
     for position in open_positions(slug, 5):
         for whole in (False, True):
-            look = partial(COMPILED_VALUER.look, game, position, whole=whole)
+            look = partial(COMPILED_VALUER.search, game, position, whole=whole)
             assert look(player, time_limit_s=0) == look(player._replace(depth=2))
             assert look(player, time_limit_s=HANG_S) == look(player)
-        assert COMPILED_VALUER.look(game, position, player._replace(depth=1), time_limit_s=0).depth == 1
+        assert COMPILED_VALUER.search(game, position, player._replace(depth=1), time_limit_s=0).depth == 1
 
 
 def test_position_after_a_move_has_the_features_of_its_mover() -> None:

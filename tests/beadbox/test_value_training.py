@@ -6,7 +6,7 @@ from hashlib import sha256
 import numpy as np
 import pytest
 
-from beadbox.engines.position_values import Learnt
+from beadbox.engines.position_values import LearntPlayer
 from beadbox.engines.romgon.answers import LEVELS, action_number, move_read
 from beadbox.kernels.random_source import RandomSource
 from beadbox.learners.value_learner.learner import ValueLearner, zero_weights
@@ -126,7 +126,7 @@ class TestContests:
         machine = ValueLearner(game, rule, random_weights(6))
         sample_openings = openings(game, 2, seed=4)
         plain = meeting(game, ValuePlayer(machine), OPPONENTS[level])
-        compiled = compiled_meeting(game, Learnt(machine.weights, depth, rule.restlessness), LEVELS[level])
+        compiled = compiled_meeting(game, LearntPlayer(machine.weights, depth, rule.restlessness), LEVELS[level])
         for number, opening in enumerate(sample_openings):
             for side in Side:
                 rngs = RandomSource(9, number), RandomSource(9, number)
@@ -143,7 +143,7 @@ class TestMeasuring:
     def test_a_measurement_in_parts_equals_one_at_once(self) -> None:
         game = romgon()
         sample_openings = openings(game, 6, seed=2)
-        play = compiled_meeting(game, Learnt(random_weights(6), 1), LEVELS["easy"])
+        play = compiled_meeting(game, LearntPlayer(random_weights(6), 1), LEVELS["easy"])
         at_once = measure_openings(play, sample_openings, seed=7)
         assert at_once.games == 12
         assert (
@@ -203,7 +203,7 @@ def test_hundred_games_gain_twenty_points_against_easy() -> None:
     sample_openings = openings(game, 40, seed=11)
 
     def share_of_points() -> float:
-        play = compiled_meeting(game, Learnt(learner.machine.weights, 1), LEVELS["easy"])
+        play = compiled_meeting(game, LearntPlayer(learner.machine.weights, 1), LEVELS["easy"])
         return Points.of(measure_openings(play, sample_openings, seed=1)).share
 
     before = share_of_points()

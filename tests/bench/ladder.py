@@ -20,7 +20,7 @@ N_SHORT = sized(60, 2)
 def whole() -> Iterator[Figure]:
     """Measure every pair of levels of every mode, with as many games as the file, and the ratings. Takes minutes."""
     for engine in ENGINES.values():
-        for mode, slug in engine.modes.items():
+        for mode, slug in engine.ladder_games.items():
             game = game_get(slug)
             close, found = ladder.neighbours(engine, game), list[Pair]()
             pairs = ladder.pairs_all(engine, game)[: sized(None, 6)]
@@ -30,7 +30,7 @@ def whole() -> Iterator[Figure]:
                 is_near = (pair.strong, pair.weak) in close
                 share = pair.points / pair.games
                 yield _figure(mode, pair, f">= {ladder.LEAST}" if is_near else "", not is_near or share >= ladder.LEAST)
-            names = [slug for slug, level in engine.levels.items() if engine.plays_at(game, level)]
+            names = [slug for slug, level in engine.levels.items() if engine.supports_level(game, level)]
             for name, rating in sorted(ladder.rated(names, found).items(), key=lambda one: one[1]):
                 yield Figure(f"{mode}: {name}", rating.words, "", ok=True)
 
@@ -39,9 +39,9 @@ def short() -> Iterator[Figure]:
     """Measure each level against the one below it in few games: the 95 % interval should reach 0.65."""
     for engine in ENGINES.values():
         written = ladders_read(engine.ladder_file) if engine.ladder_file else {}
-        for mode, slug in engine.modes.items():
+        for mode, slug in engine.ladder_games.items():
             game = game_get(slug)
-            mark, measured = engine.learnt_mark(game), written[mode].conditions["learnt"]
+            mark, measured = engine.learnt_fingerprint(game), written[mode].conditions["uses_learnt_value"]
             yield Figure(f"{mode}: learnt value of the ratings", measured, mark, measured == mark, is_fact=True)
             pairs, games = ladder.neighbours(engine, game), {"near": N_SHORT, "far": 0, "seed": OTHER_SEED}
             for pair in ladder.pairs_measured(engine, game, pairs, **games):

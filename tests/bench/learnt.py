@@ -12,11 +12,11 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
-from beadbox.engines.position_values import Learnt
+from beadbox.engines.position_values import LearntPlayer
 from beadbox.engines.romgon.answers import LEVELS, board_array, option_flags
-from beadbox.engines.romgon.boards import generate_legal, load
-from beadbox.engines.romgon.shipped import shipped
-from beadbox.engines.romgon.value_search import look, scratch_made
+from beadbox.engines.romgon.boards import generate_legal, load_board
+from beadbox.engines.romgon.shipped import shipped_value
+from beadbox.engines.romgon.value_search import allocate_scratch, search_root
 from beadbox.kernels.jit import kernel
 from beadbox.kernels.random_source import RandomSource
 from beadbox.learners.value_learner.learner import Weights, zero_weights
@@ -45,7 +45,8 @@ def learnt_speed() -> Iterator[Figure]:
     for name, slug in MODES.items():
         game = _romgon(slug)
         rates = [
-            n / seconds / 1e6 for n, seconds in (_search_speed(game, shipped(name).weights) for _ in range(N_ROUNDS))
+            n / seconds / 1e6
+            for n, seconds in (_search_speed(game, shipped_value(name).weights) for _ in range(N_ROUNDS))
         ]
         yield _rate_figure(f"{slug}: search with the learnt value, depth {SEARCH_DEPTH}", rates, "M nodes/s", 1.0)
     for slug, preset, target in (("romgon", "td-search", 150.0), ("romgon-flip", "td-search-flips", 0.0)):
@@ -117,7 +118,7 @@ def _romgon(slug: str) -> Romgon:
 
 def _memory(slug: str, preset: str) -> ValueMemory:
     game, rule = game_get(slug), VALUE_PRESETS[preset].rule
-    return ValueMemory.load(game, rule, zero_weights(game, rule))
+    return ValueMemory.load_board(game, rule, zero_weights(game, rule))
 
 
 def _train_s(memory: ValueMemory, n_games: int, rng: RandomSource) -> float:
@@ -138,17 +139,17 @@ def _points_share(memory: ValueMemory, level: str, depth: int) -> float:
 def _meetings(memory: ValueMemory, weights: Weights) -> Mapping[str, Meeting]:
     game, restlessness = memory.machine.game, memory.machine.rule.restlessness
     return {
-        f"V{depth}–{level}": compiled_meeting(game, Learnt(weights, depth, restlessness), LEVELS[level])
+        f"V{depth}–{level}": compiled_meeting(game, LearntPlayer(weights, depth, restlessness), LEVELS[level])
         for level, depth in (("medium", 1), ("hard", 2))
     }
 
 
 @kernel
 def _n_nodes(board, side, options, depth, weights):
-    scratch = scratch_made(depth, len(board), np.zeros(1, np.uint8))
-    load(board, scratch.accumulator.cells, scratch.accumulator.sets)
+    scratch = allocate_scratch(depth, len(board), np.zeros(1, np.uint8))
+    load_board(board, scratch.accumulator.cells, scratch.accumulator.sets)
     n = generate_legal(scratch.accumulator.cells, scratch.accumulator.sets, side, options, scratch.actions[0])
-    look(scratch, n, side, options, depth, False, weights)
+    search_root(scratch, n, side, options, depth, False, weights)
     return scratch.n_nodes[0]
 
 

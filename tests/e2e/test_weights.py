@@ -6,7 +6,7 @@ import re
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from beadbox.engines.romgon.shipped import FOLDER
+from beadbox.engines.romgon.shipped import VALUE_FOLDER
 from beadbox.rules.romgon.geometry import CELL
 from learning.models import Machine
 from learning.services.machines import machine_import
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.e2e
 
 def import_strongest_machine() -> Machine:
     """Import the value for flips that ships with the program, with the greatest search depth of a machine."""
-    file = json.loads((FOLDER / "flips.json").read_text())
+    file = json.loads((VALUE_FOLDER / "flips.json").read_text())
     file["rule"]["play_depth"] = 4
     return machine_import(user=None, content=json.dumps(file).encode(), name="V").machine
 

@@ -43,7 +43,7 @@ class Answer:
 LEVELS: Mapping[str, Level] = {
     level.slug: level
     for level in (
-        Level("easy", "Easy", "Chooses its moves at random.", 1, 10, whom="for a first look at the rules"),
+        Level("easy", "Easy", "Chooses its moves at random.", 1, 10, suitable_for="for a first look at the rules"),
         Level(
             "starter",
             "Starter",
@@ -51,7 +51,7 @@ LEVELS: Mapping[str, Level] = {
             1,
             9,
             plain=True,
-            whom="for beginners",
+            suitable_for="for beginners",
         ),
         Level(
             "novice",
@@ -60,7 +60,7 @@ LEVELS: Mapping[str, Level] = {
             1,
             8,
             plain=True,
-            whom="for beginners",
+            suitable_for="for beginners",
         ),
         Level("beginner", "Beginner", "Three moves in ten are random; otherwise it looks one move ahead.", 1, 3),
         Level(
@@ -69,7 +69,7 @@ LEVELS: Mapping[str, Level] = {
             "Looks one move ahead, at the pieces and the way to the goal.",
             1,
             plain=True,
-            whom="for players with some experience",
+            suitable_for="for players with some experience",
         ),
         Level("hard", "Hard", "Looks two moves ahead.", 2),
         Level(
@@ -78,7 +78,7 @@ LEVELS: Mapping[str, Level] = {
             "Looks three moves ahead, for at most five seconds.",
             3,
             time_limit_s=5,
-            whom="for strong players",
+            suitable_for="for strong players",
         ),
         Level(
             "master",
@@ -86,7 +86,7 @@ LEVELS: Mapping[str, Level] = {
             "Looks four moves ahead, for at most eight seconds.",
             4,
             time_limit_s=8,
-            whom="for very strong players",
+            suitable_for="for very strong players",
         ),
     )
 }
@@ -125,7 +125,7 @@ def answer(
     return Answer(chosen, ranked[:N_CANDIDATES], depth)
 
 
-def answer_in(
+def answer_in_game(
     game: Romgon, position: Position, *, level: Level, rng: Random, time_limit_s: float | None = None
 ) -> Answer:
     """Return the engine's answer at a level in an unfinished game. Unlike :func:`answer`, it respects the history.
@@ -138,14 +138,16 @@ def answer_in(
     if (
         searched.chosen is None
         or searched.chosen != searched.candidates[0]
-        or not _loses(game, position, searched.chosen.move)
+        or not _loses_at_once(game, position, searched.chosen.move)
     ):
         return searched
-    better = next((other for other in searched.candidates if not _loses(game, position, other.move)), searched.chosen)
+    better = next(
+        (other for other in searched.candidates if not _loses_at_once(game, position, other.move)), searched.chosen
+    )
     return replace(searched, chosen=better)
 
 
-def _loses(game: Romgon, position: Position, move: Move) -> bool:
+def _loses_at_once(game: Romgon, position: Position, move: Move) -> bool:
     """Return whether an action loses the game at once for the side that makes it."""
     outcome = game.outcome(game.apply(position, move))
     return outcome is not None and outcome.winner is position.side.other
@@ -164,15 +166,15 @@ def ranking(
     """Return the ``n_best`` best legal actions, best first, and the depth that was finished in time."""
     stop = np.zeros(1, np.uint8)
     flags = option_flags(options) | (boards.PLAIN if plain else 0)
-    with stopping(stop, time_limit_s):
+    with stop_after(stop, time_limit_s):
         actions, values, finished = search.search(board_array(board), int(side), flags, depth, n_best, stop)
     best = zip(actions[:n_best].tolist(), values[:n_best].tolist(), strict=True)
     return tuple(Candidate(move_read(action), value / 2) for action, value in best), finished
 
 
-def legal(board: Board, side: Side, options: Options = CORE) -> tuple[Move, ...]:
+def legal_actions(board: Board, side: Side, options: Options = CORE) -> tuple[Move, ...]:
     """Return all legal actions in canonical order, from the compiled generator."""
-    return tuple(map(move_read, boards.legal(board_array(board), int(side), option_flags(options)).tolist()))
+    return tuple(map(move_read, boards.legal_actions(board_array(board), int(side), option_flags(options)).tolist()))
 
 
 def prospects(board: Board, side: Side, options: Options = CORE) -> list[tuple[Move, float, bool]]:
@@ -196,7 +198,7 @@ def perft(board: Board, side: Side, options: Options = CORE, *, depth: int) -> i
 
 
 @contextmanager
-def stopping(stop: NDArray[np.uint8], time_limit_s: float | None) -> Iterator[None]:
+def stop_after(stop: NDArray[np.uint8], time_limit_s: float | None) -> Iterator[None]:
     """Set ``stop`` from another thread after ``time_limit_s``. The thread can run because kernels release the GIL."""
     if time_limit_s is None or time_limit_s <= 0:
         stop[0] = time_limit_s is not None  # a limit of 0 stops at once, without starting a thread

@@ -17,19 +17,19 @@ from numpy.typing import NDArray
 
 from beadbox.engines.compiled import kernel
 from beadbox.engines.romgon.tables import (
+    ADVANCEMENT,
     CENTER,
     DEAD,
     GOAL,
+    IS_RUNNER,
+    N_TURNS,
     NEAR,
+    NEXT_IN_RING,
     PATTERN,
     QUIET,
     RING,
-    RING_NEXT,
-    RUNS,
     TAKES,
-    TURNS,
     VALUE,
-    WAY,
 )
 from beadbox.kernels.jit import inlined, instruction
 from beadbox.rules.romgon.pieces import CIRCLE, FLIPPED_BIT, RHOMBUS, ROTATION_SHIFT, TYPE_BITS, WHITE_BIT
@@ -48,17 +48,17 @@ A flipped triangle has the most actions: 6 rotations on each of 6 neighbours, an
 """
 
 _NONE, _ONE = np.uint64(0), np.uint64(1)
-_PLAIN_BITS = (1 << ROTATION_SHIFT) - 1
+_UNROTATED_BITS = (1 << ROTATION_SHIFT) - 1
 
 
 @instruction("cttz")
-def first_of(word: np.uint64) -> int:
+def first_cell(word: np.uint64) -> int:
     """Return the lowest cell of a set. The set must not be empty."""
     return (int(word) & -int(word)).bit_length() - 1
 
 
 @instruction("ctpop")
-def count_of(word: np.uint64) -> int:
+def count_cells(word: np.uint64) -> int:
     """Return the number of cells in a set."""
     return int(word).bit_count()
 
@@ -70,7 +70,7 @@ def bit(cell: int) -> np.uint64:
 
 
 @kernel
-def load(board: NDArray[np.uint8], cells: NDArray[np.uint8], sets: NDArray[np.uint64]) -> None:
+def load_board(board: NDArray[np.uint8], cells: NDArray[np.uint8], sets: NDArray[np.uint64]) -> None:
     """Load a board of the rules into the two arrays."""
     sets[:] = _NONE
     for cell in range(len(board)):
@@ -88,15 +88,15 @@ def load(board: NDArray[np.uint8], cells: NDArray[np.uint8], sets: NDArray[np.ui
 
 
 @inlined
-def do(cells: NDArray[np.uint8], sets: NDArray[np.uint64], side: int, action: int) -> Any:
+def do_action(cells: NDArray[np.uint8], sets: NDArray[np.uint64], side: int, action: int) -> Any:
     """Play an action; return the code of the captured piece, or 0.
 
-    To take the action back with :func:`undo`, the caller needs this code and the values of ``sets`` before the call.
+    To take the action back, :func:`undo_action` needs this code and the values of ``sets`` before the call.
     """
     origin, target, turn = action & 63, action >> 6 & 63, action >> 12
     code, captured = cells[origin], cells[target]
     if turn:
-        code = np.uint8(code & _PLAIN_BITS | (turn - 1) << ROTATION_SHIFT)
+        code = np.uint8(code & _UNROTATED_BITS | (turn - 1) << ROTATION_SHIFT)
     if origin == target:
         if not turn:
             code ^= np.uint8(FLIPPED_BIT)
@@ -127,7 +127,7 @@ def is_attacked(cells: NDArray[np.uint8], sets: NDArray[np.uint64], side: int, c
     enemies = sets[1 - side] & same_face & ~sets[RHOMBI]
     near = enemies & NEAR[cell]
     while near != _NONE:
-        origin = first_of(near)
+        origin = first_cell(near)
         near &= near - _ONE
         if TAKES[PATTERN[cells[origin]], origin] >> np.uint64(cell) & _ONE:
             return True
@@ -138,9 +138,9 @@ def is_attacked(cells: NDArray[np.uint8], sets: NDArray[np.uint64], side: int, c
         return False
     occupied = sets[0] | sets[1]
     for direction in range(2):
-        neighbour = RING_NEXT[direction, cell]
+        neighbour = NEXT_IN_RING[direction, cell]
         while not occupied >> np.uint64(neighbour) & _ONE:
-            neighbour = RING_NEXT[direction, neighbour]
+            neighbour = NEXT_IN_RING[direction, neighbour]
         if circles >> np.uint64(neighbour) & _ONE:
             return True
     return False
@@ -150,25 +150,25 @@ def is_attacked(cells: NDArray[np.uint8], sets: NDArray[np.uint64], side: int, c
 def in_check(cells: NDArray[np.uint8], sets: NDArray[np.uint64], side: int) -> bool:
     """Return whether the rhombus of a side is attacked."""
     rhombus = sets[side] & sets[RHOMBI]
-    return bool(rhombus != _NONE and is_attacked(cells, sets, side, first_of(rhombus)))
+    return bool(rhombus != _NONE and is_attacked(cells, sets, side, first_cell(rhombus)))
 
 
 @inlined
-def strikes(cells: NDArray[np.uint8], occupied: np.uint64, cell: int) -> Any:
+def struck_cells(cells: NDArray[np.uint8], occupied: np.uint64, cell: int) -> Any:
     """Return the cells on which the piece on ``cell`` could capture an enemy, if a capturable enemy stood there.
 
     For a circle, they include the free cells of its ring in both directions, and the first occupied one.
     """
     code = cells[cell]
     takes = TAKES[PATTERN[code], cell]
-    if RUNS[code] and RING[cell] != _NONE:
+    if IS_RUNNER[code] and RING[cell] != _NONE:
         for direction in range(2):
-            neighbour = RING_NEXT[direction, cell]
+            neighbour = NEXT_IN_RING[direction, cell]
             while neighbour != cell:
                 takes |= bit(neighbour)
                 if occupied >> np.uint64(neighbour) & _ONE:
                     break
-                neighbour = RING_NEXT[direction, neighbour]
+                neighbour = NEXT_IN_RING[direction, neighbour]
     return takes
 
 
@@ -177,7 +177,7 @@ def reach(cells: NDArray[np.uint8], sets: NDArray[np.uint64], side: int, cell: i
     """Return the empty cells to which the piece of ``side`` on a cell may move, and those on which it may capture."""
     code = cells[cell]
     occupied = sets[0] | sets[1]
-    takes = strikes(cells, occupied, cell)
+    takes = struck_cells(cells, occupied, cell)
     enemies = sets[1 - side] & (sets[FLIPPED] if code & FLIPPED_BIT else ~sets[FLIPPED])
     if code & TYPE_BITS == RHOMBUS:
         enemies &= ~sets[RHOMBI]
@@ -195,16 +195,16 @@ def generate(
     n = 0
     remaining = sets[side]
     while remaining != _NONE:
-        origin = first_of(remaining)
+        origin = first_cell(remaining)
         remaining &= remaining - _ONE
         code = cells[origin]
         moves, captures = reach(cells, sets, side, origin)
-        n_turns = TURNS[code] if options & TURN else 1
+        n_turns = N_TURNS[code] if options & TURN else 1
         ends = moves | captures
         if options & FLIP or n_turns > 1:
             ends |= bit(origin)
         while ends != _NONE:
-            target = first_of(ends)
+            target = first_cell(ends)
             ends &= ends - _ONE
             action = origin | target << 6
             if target != origin or options & FLIP:
@@ -219,8 +219,8 @@ def generate(
 
 
 @inlined
-def wins(cells: NDArray[np.uint8], side: int, action: int) -> bool:
-    """Return whether an action captures a rhombus or moves the side's own to its goal. Call it before :func:`do`."""
+def wins_at_once(cells: NDArray[np.uint8], side: int, action: int) -> bool:
+    """Before :func:`do_action`, return whether an action captures a rhombus or moves the own one to its goal."""
     origin, target = action & 63, action >> 6 & 63
     if origin == target:
         return False
@@ -229,23 +229,23 @@ def wins(cells: NDArray[np.uint8], side: int, action: int) -> bool:
 
 
 @inlined
-def enters(cells: NDArray[np.uint8], side: int, action: int) -> bool:
-    """Return whether an action moves the side's own rhombus to its goal. Call it before :func:`do`."""
+def enters_goal(cells: NDArray[np.uint8], side: int, action: int) -> bool:
+    """Before :func:`do_action`, return whether an action moves the side's own rhombus to its goal."""
     origin, target = action & 63, action >> 6 & 63
     return bool(target == GOAL[side] and origin != target and cells[origin] & TYPE_BITS == RHOMBUS)
 
 
 @inlined
-def undo(
+def undo_action(
     cells: NDArray[np.uint8],
     sets: NDArray[np.uint64],
     action: int,
     code: np.uint8,
-    other: np.uint8,
+    captured: np.uint8,
     before: tuple[np.uint64, np.uint64, np.uint64, np.uint64, np.uint64],
 ) -> None:
-    """Take back an action. ``code``, ``other`` and ``before`` are the origin, the target and the sets before it."""
-    cells[action >> 6 & 63] = other
+    """Take back an action. Before it, ``code`` was on its origin, and ``before`` were the values of ``sets``."""
+    cells[action >> 6 & 63] = captured
     cells[action & 63] = code
     sets[0], sets[1], sets[2], sets[3], sets[4] = before
 
@@ -257,13 +257,13 @@ def is_legal(cells: NDArray[np.uint8], sets: NDArray[np.uint64], side: int, opti
     It is legal if it leaves the side's own rhombus out of check. Without the option ``SHAPE``, it is also legal if it
     moves the rhombus to its goal.
     """
-    if enters(cells, side, action) and not options & SHAPE:
+    if enters_goal(cells, side, action) and not options & SHAPE:
         return True
     before = (sets[0], sets[1], sets[2], sets[3], sets[4])
     code = cells[action & 63]
-    other = do(cells, sets, side, action)
+    captured = do_action(cells, sets, side, action)
     safe = not in_check(cells, sets, side)
-    undo(cells, sets, action, code, other, before)
+    undo_action(cells, sets, action, code, captured, before)
     return safe
 
 
@@ -272,19 +272,19 @@ def has_legal(cells: NDArray[np.uint8], sets: NDArray[np.uint64], side: int, opt
     """Return whether a side has any legal action."""
     remaining = sets[side]
     while remaining != _NONE:
-        origin = first_of(remaining)
+        origin = first_cell(remaining)
         remaining &= remaining - _ONE
         moves, captures = reach(cells, sets, side, origin)
         ends = moves | captures
         if options & FLIP:
             ends |= bit(origin)
         while ends != _NONE:
-            target = first_of(ends)
+            target = first_cell(ends)
             ends &= ends - _ONE
             if is_legal(cells, sets, side, options, origin | target << 6):
                 return True
         # A move that also turns is as safe as the move; a turn in place is safe unless the side is in check.
-        if options & TURN and TURNS[cells[origin]] > 1 and not in_check(cells, sets, side):
+        if options & TURN and N_TURNS[cells[origin]] > 1 and not in_check(cells, sets, side):
             return True
     return False
 
@@ -303,17 +303,17 @@ def generate_legal(
 
 
 @kernel
-def legal(board: NDArray[np.uint8], side: int, options: int) -> NDArray[np.int32]:
+def legal_actions(board: NDArray[np.uint8], side: int, options: int) -> NDArray[np.int32]:
     """Return all legal actions in canonical order: ``(n,) int32``."""
     cells, sets = np.empty(len(board), np.uint8), np.empty(N_SETS, np.uint64)
-    load(board, cells, sets)
+    load_board(board, cells, sets)
     actions = np.empty(MAX_ACTIONS, np.int32)
     n = generate_legal(cells, sets, side, options, actions)
     return actions[:n].copy()
 
 
 @inlined
-def weigh(
+def evaluation_terms(
     cells: NDArray[np.uint8], sets: NDArray[np.uint64], me: int, options: int
 ) -> tuple[int, int, int, int, int, int]:
     """Return the six terms of the evaluation for ``me``, in half points: material, advancement, flip and so on.
@@ -325,42 +325,42 @@ def weigh(
         sign = 1 if side == me else -1
         remaining = sets[side]
         while remaining != _NONE:
-            cell = first_of(remaining)
+            cell = first_cell(remaining)
             remaining &= remaining - _ONE
             material += sign * VALUE[cells[cell]]
             if options & PLAIN:
                 continue
             moves, captures = reach(cells, sets, side, cell)
-            mobility += sign * count_of(moves | captures)
+            mobility += sign * count_cells(moves | captures)
             while captures != _NONE:
-                threats += sign * VALUE[cells[first_of(captures)]]
+                threats += sign * VALUE[cells[first_cell(captures)]]
                 captures &= captures - _ONE
     own_pieces = sets[me]
     advancement = 0
     rhombus = own_pieces & sets[RHOMBI]
     if rhombus != _NONE:
-        advancement = 5 * int(WAY[me, first_of(rhombus)])
+        advancement = 5 * int(ADVANCEMENT[me, first_cell(rhombus)])
     flip = 0
     if options & FLIP and not options & PLAIN:
-        n_flipped = count_of(own_pieces & sets[FLIPPED])
-        n_others = count_of(own_pieces) - n_flipped
+        n_flipped = count_cells(own_pieces & sets[FLIPPED])
+        n_others = count_cells(own_pieces) - n_flipped
         flip = 10 * n_flipped
         dead = own_pieces & DEAD
-        flip += 15 * count_of(dead & (sets[RHOMBI] | sets[CIRCLES]) & sets[FLIPPED])
-        flip += 80 * count_of(dead & sets[RHOMBI] & ~sets[FLIPPED])
-        flip += 30 * count_of(dead & sets[CIRCLES] & ~sets[FLIPPED])
+        flip += 15 * count_cells(dead & (sets[RHOMBI] | sets[CIRCLES]) & sets[FLIPPED])
+        flip += 80 * count_cells(dead & sets[RHOMBI] & ~sets[FLIPPED])
+        flip += 30 * count_cells(dead & sets[CIRCLES] & ~sets[FLIPPED])
         if min(n_flipped, n_others) == 1 and max(n_flipped, n_others) > 3:
             flip -= 20
     center = 0
     if not options & PLAIN:
-        center = 3 * (count_of(own_pieces & CENTER) - count_of(sets[1 - me] & CENTER))
+        center = 3 * (count_cells(own_pieces & CENTER) - count_cells(sets[1 - me] & CENTER))
     return 2 * material, 2 * advancement, 2 * flip, 4 * mobility, threats, 2 * center
 
 
 @kernel
 def evaluate(cells: NDArray[np.uint8], sets: NDArray[np.uint64], me: int, options: int) -> int:
     """Return the evaluation of a board for ``me``, in half points."""
-    material, advancement, flip, mobility, threats, center = weigh(cells, sets, me, options)
+    material, advancement, flip, mobility, threats, center = evaluation_terms(cells, sets, me, options)
     return material + advancement + flip + mobility + threats + center
 
 
@@ -371,8 +371,8 @@ def terms(board: NDArray[np.uint8], me: int, options: int) -> tuple[int, int, in
     The order is that of ``evaluation.Terms``.
     """
     cells, sets = np.empty(len(board), np.uint8), np.empty(N_SETS, np.uint64)
-    load(board, cells, sets)
-    return weigh(cells, sets, me, options)
+    load_board(board, cells, sets)
+    return evaluation_terms(cells, sets, me, options)
 
 
 @kernel
@@ -384,7 +384,7 @@ def prospects(
     These are the actions, the evaluations after them for ``side``, and whether they win.
     """
     cells, sets = np.empty(len(board), np.uint8), np.empty(N_SETS, np.uint64)
-    load(board, cells, sets)
+    load_board(board, cells, sets)
     actions = np.empty(MAX_ACTIONS, np.int32)
     n = generate_legal(cells, sets, side, options, actions)
     values, is_won = np.empty(n, np.int64), np.empty(n, np.bool_)
@@ -392,9 +392,9 @@ def prospects(
         action = actions[index]
         before = (sets[0], sets[1], sets[2], sets[3], sets[4])
         code = cells[action & 63]
-        ends = wins(cells, side, action)
-        other = do(cells, sets, side, action)
+        ends = wins_at_once(cells, side, action)
+        captured = do_action(cells, sets, side, action)
         is_won[index] = ends or not has_legal(cells, sets, 1 - side, options)
         values[index] = evaluate(cells, sets, side, options)
-        undo(cells, sets, action, code, other, before)
+        undo_action(cells, sets, action, code, captured, before)
     return actions[:n].copy(), values, is_won

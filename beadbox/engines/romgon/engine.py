@@ -10,9 +10,9 @@ from beadbox.engines.engine import Candidate, Engine
 from beadbox.engines.level import LadderEntry, Level
 from beadbox.engines.romgon import entry_keys
 from beadbox.engines.romgon import levels as romgon_levels
-from beadbox.engines.romgon.answers import legal, prospects, ranking
+from beadbox.engines.romgon.answers import legal_actions, prospects, ranking
 from beadbox.engines.romgon.q_trainer import RomgonTrainer
-from beadbox.engines.romgon.shipped import FOLDER, shipped_name
+from beadbox.engines.romgon.shipped import VALUE_FOLDER, shipped_value_name
 from beadbox.engines.romgon.value_minimax import loses_by_history
 from beadbox.engines.romgon.valuer import RomgonValuer
 from beadbox.kernels.jit import PACKAGES, Readiness
@@ -32,12 +32,12 @@ class RomgonEngine(Engine[Romgon, Position, Move]):
     """
 
     levels: Mapping[str, Level] = romgon_levels.LEVELS
-    modes: Mapping[str, str] = romgon_levels.MODES
-    ladder_file: Path | None = romgon_levels.FILE
-    newcomers: Sequence[str] = romgon_levels.NEWCOMERS
+    ladder_games: Mapping[str, str] = romgon_levels.LADDER_GAMES
+    ladder_file: Path | None = romgon_levels.LADDER_FILE
+    beginner_levels: Sequence[str] = romgon_levels.BEGINNER_LEVELS
     valuer: RomgonValuer = romgon_levels.VALUER
     trainer: RomgonTrainer = RomgonTrainer()
-    plays_at: Callable[..., bool] = staticmethod(romgon_levels.plays_at)
+    supports_level: Callable[..., bool] = staticmethod(romgon_levels.supports_level)
     ladder: Callable[..., Sequence[LadderEntry]] = staticmethod(romgon_levels.ladder)
     choose: Callable[..., Move] = staticmethod(romgon_levels.choose)
     key_board: Callable[..., str] = staticmethod(entry_keys.key_board)
@@ -46,10 +46,10 @@ class RomgonEngine(Engine[Romgon, Position, Move]):
         return PACKAGES[__name__.rpartition(".")[0]].readiness()
 
     def learnt_file(self, game: Romgon) -> Path | None:
-        return None if self.valuer.refusal(game) else FOLDER / f"{shipped_name(game.options)}.json"
+        return None if self.valuer.refusal(game) else VALUE_FOLDER / f"{shipped_value_name(game.options)}.json"
 
-    def learnt_mark(self, game: Romgon) -> str:
-        return "" if self.valuer.refusal(game) else romgon_levels.learnt_mark(game)
+    def learnt_fingerprint(self, game: Romgon) -> str:
+        return "" if self.valuer.refusal(game) else romgon_levels.learnt_fingerprint(game)
 
     def best(self, game: Romgon, position: Position) -> tuple[tuple[Candidate[Move], ...], int]:
         return ranking(position.board, position.side, game.options, depth=DEPTH)
@@ -68,7 +68,7 @@ class RomgonEngine(Engine[Romgon, Position, Move]):
 
     def keys(self, game: Romgon, position: Position) -> tuple[str, ...]:
         pieces = entry_keys.pieces_key(position.board)
-        actions = legal(position.board, position.side, game.options)
+        actions = legal_actions(position.board, position.side, game.options)
         return tuple(f"{entry_keys.action_key(move)}#{pieces}" for move in actions)
 
     def entry_read(self, key: str) -> tuple[Position, Move]:

@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping
 
-from beadbox.engines.romgon.answers import legal
+from beadbox.engines.romgon.answers import legal_actions
 from beadbox.rules.romgon.geometry import CELL, IDS, N_CELLS
 from beadbox.rules.romgon.moves import KEPT, Move, Options
 from beadbox.rules.romgon.pieces import (
@@ -109,6 +109,6 @@ def entry_problem(board: Board, move: Move, options: Options) -> str:
         return "Pieces turn only in games with turning pieces."
     if any(rhombus_cell(board, side) in (None, goal) for side, goal in GOALS.items()):
         return "The game is over, so there is nothing to choose."
-    if not board[move.origin] or move not in legal(board, side_of(board[move.origin]), options):
+    if not board[move.origin] or move not in legal_actions(board, side_of(board[move.origin]), options):
         return "The action is not legal on this board."
     return ""

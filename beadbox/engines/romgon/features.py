@@ -33,24 +33,24 @@ from beadbox.rules.romgon.pieces import (
 )
 
 N_KINDS = HEXGON
-FOLDED = tuple(cell for cell, (row, _) in enumerate(PLACES) if row <= N_ROWS // 2)
+HALF_BOARD_CELLS = tuple(cell for cell, (row, _) in enumerate(PLACES) if row <= N_ROWS // 2)
 """Cells of the half board onto which the other half is folded."""
-FAR = 7
+MAX_DISTANCE = 7
 """Maximum distance of a rhombus: without a safe path of fewer moves, it has this distance."""
-FREE = 4
+MAX_SAFE_MOVES = 4
 """Maximum number of safe moves of a rhombus; a greater number counts as this."""
 
-OWNERS = 2
+N_OWNERS = 2
 """Number of owners of a piece: 0 is the side that has just acted, 1 the other side."""
 SQUARES = 1
-MOBILITY = SQUARES + OWNERS * N_KINDS * 2 * len(FOLDED)
-ATTACKS = MOBILITY + OWNERS * N_KINDS * 2
-HANGING = ATTACKS + OWNERS * N_KINDS * N_KINDS
-RACE = HANGING + OWNERS * N_KINDS * 2
-FREEDOM = RACE + (FAR + 1) ** 2
+MOBILITY = SQUARES + N_OWNERS * N_KINDS * 2 * len(HALF_BOARD_CELLS)
+ATTACKS = MOBILITY + N_OWNERS * N_KINDS * 2
+HANGING = ATTACKS + N_OWNERS * N_KINDS * N_KINDS
+RACE = HANGING + N_OWNERS * N_KINDS * 2
+FREEDOM = RACE + (MAX_DISTANCE + 1) ** 2
 """Index of the first feature of each group. The bias is feature 0."""
 
-FEATURE_SETS: Mapping[str, int] = {"squares-1": MOBILITY, "full-1": FREEDOM + OWNERS * (FREE + 1)}
+FEATURE_SETS: Mapping[str, int] = {"squares-1": MOBILITY, "full-1": FREEDOM + N_OWNERS * (MAX_SAFE_MOVES + 1)}
 """Number of features, and so of weights, in each set. ``squares-1`` has only the bias and the cells of pieces."""
 
 
@@ -64,10 +64,10 @@ def refusal(options: Options) -> str:
 
 
 @cache
-def folded(cell: int, me: Side) -> int:
+def half_board_index(cell: int, me: Side) -> int:
     """Return the index of a cell on the half board, 0 to 29, as the side ``me`` sees it."""
     row, column = PLACES[cell if me == WHITE else half_turn(cell)]
-    return FOLDED.index(CELL[f"{min(row, N_ROWS - 1 - row)}-{column}"])
+    return HALF_BOARD_CELLS.index(CELL[f"{min(row, N_ROWS - 1 - row)}-{column}"])
 
 
 def features(board: Board, me: Side, feature_set: str) -> dict[int, float]:
@@ -78,7 +78,7 @@ def features(board: Board, me: Side, feature_set: str) -> dict[int, float]:
     return {index: amounts[index] / 8 for index in sorted(amounts)}
 
 
-def _slot(owner: int, code: int) -> int:
+def _piece_number(owner: int, code: int) -> int:
     """Return the number of a kind of piece: by owner, type, and flipped or not."""
     return (owner * N_KINDS + kind_of(code) - 1) * 2 + bool(code & FLIPPED_BIT)
 
@@ -92,7 +92,7 @@ def _squares(board: Board, me: Side) -> Iterator[tuple[int, int]]:
 
 def square_of(cell: int, code: int, me: Side) -> int:
     """Return the index of the feature for a piece on a cell, as ``me`` sees it."""
-    return SQUARES + _slot(side_of(code) != me, code) * len(FOLDED) + folded(cell, me)
+    return SQUARES + _piece_number(side_of(code) != me, code) * len(HALF_BOARD_CELLS) + half_board_index(cell, me)
 
 
 def _all_features(board: Board, me: Side) -> Iterator[tuple[int, int]]:
@@ -104,7 +104,7 @@ def _all_features(board: Board, me: Side) -> Iterator[tuple[int, int]]:
             continue
         owner, ends = int(side_of(code) != me), targets(board, cell)
         if ends:
-            yield MOBILITY + _slot(owner, code), len(ends)
+            yield MOBILITY + _piece_number(owner, code), len(ends)
         for target in ends:
             if board[target]:
                 pair = (kind_of(code) - 1) * N_KINDS + kind_of(board[target]) - 1
@@ -112,17 +112,17 @@ def _all_features(board: Board, me: Side) -> Iterator[tuple[int, int]]:
                 attacked.add(target)
     for cell in attacked:
         side, code = side_of(board[cell]), board[cell]
-        defended = cell in struck(board, side, flipped=bool(code & FLIPPED_BIT))
+        defended = cell in struck_cells(board, side, flipped=bool(code & FLIPPED_BIT))
         yield HANGING + (int(side != me) * N_KINDS + kind_of(code) - 1) * 2 + defended, 8
     distances = []
     for owner, side in enumerate((me, me.other)):
         distance, free = race(board, side)
         distances.append(distance)
-        yield FREEDOM + owner * (FREE + 1) + free, 8
-    yield RACE + distances[0] * (FAR + 1) + distances[1], 8
+        yield FREEDOM + owner * (MAX_SAFE_MOVES + 1) + free, 8
+    yield RACE + distances[0] * (MAX_DISTANCE + 1) + distances[1], 8
 
 
-def struck(board: Board, side: Side, *, flipped: bool) -> set[int]:
+def struck_cells(board: Board, side: Side, *, flipped: bool) -> set[int]:
     """Return the cells on which pieces of a side could capture an enemy, if a capturable enemy stood there.
 
     Only flipped pieces count if ``flipped``, else only unflipped ones.
@@ -148,19 +148,19 @@ def race(board: Board, side: Side) -> tuple[int, int]:
     """
     start, goal = rhombus_cell(board, side), GOALS[side]
     if start is None:
-        return FAR, 0
+        return MAX_DISTANCE, 0
     code = board[start]
-    danger = struck(board, side.other, flipped=bool(code & FLIPPED_BIT)) - {goal}
+    danger = struck_cells(board, side.other, flipped=bool(code & FLIPPED_BIT)) - {goal}
     seen, frontier, free = {start}, [start], 0
-    for distance in range(1, FAR):
+    for distance in range(1, MAX_DISTANCE):
         ends = {end for cell in frontier for end in _steps(board, code, cell)} - danger - seen
         if distance == 1:
-            free = min(FREE, len(ends))
+            free = min(MAX_SAFE_MOVES, len(ends))
         if start == goal or goal in ends:
             return (0 if start == goal else distance), free
         seen |= ends
         frontier = sorted(ends)
-    return FAR, free
+    return MAX_DISTANCE, free
 
 
 def _steps(board: Board, rhombus: int, cell: int) -> Iterator[int]:
@@ -202,9 +202,9 @@ def feature_read(index: int) -> Feature:
     if index < SQUARES:
         return Feature("bias")
     if index < MOBILITY:
-        slot, cell = divmod(index - SQUARES, len(FOLDED))
+        slot, cell = divmod(index - SQUARES, len(HALF_BOARD_CELLS))
         owner, kind, flipped = slot // (2 * N_KINDS), slot // 2 % N_KINDS + 1, bool(slot % 2)
-        return Feature("squares", not owner, kind, flipped, cell=FOLDED[cell])
+        return Feature("squares", not owner, kind, flipped, cell=HALF_BOARD_CELLS[cell])
     if index < ATTACKS:
         slot = index - MOBILITY
         return Feature("mobility", slot < 2 * N_KINDS, slot // 2 % N_KINDS + 1, bool(slot % 2))
@@ -216,9 +216,9 @@ def feature_read(index: int) -> Feature:
         slot = index - HANGING
         return Feature("hanging", slot < 2 * N_KINDS, slot // 2 % N_KINDS + 1, defended=bool(slot % 2))
     if index < FREEDOM:
-        own, other = divmod(index - RACE, FAR + 1)
+        own, other = divmod(index - RACE, MAX_DISTANCE + 1)
         return Feature("race", distances=(own, other))
-    owner, free = divmod(index - FREEDOM, FREE + 1)
+    owner, free = divmod(index - FREEDOM, MAX_SAFE_MOVES + 1)
     return Feature("freedom", not owner, RHOMBUS, free=free)
 
 
@@ -236,11 +236,11 @@ def feature_text(index: int) -> str:
     if feature.group == "hanging":
         return f"{owner} {piece} is attacked, and {'defended' if feature.defended else 'nothing defends it'}"
     if feature.group == "race":
-        own, others = (f"{far} or more" if far == FAR else str(far) for far in feature.distances)
+        own, others = (f"{far} or more" if far == MAX_DISTANCE else str(far) for far in feature.distances)
         return f"moves to the goal: {own} of its own, {others} of the other's"
     if feature.group == "freedom":
         return (
             f"{owner} rhombus has "
-            f"{f'{feature.free} or more' if feature.free == FREE else feature.free or 'no'} safe moves"
+            f"{f'{feature.free} or more' if feature.free == MAX_SAFE_MOVES else feature.free or 'no'} safe moves"
         )
     return "any board, for whoever has just moved"

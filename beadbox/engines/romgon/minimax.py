@@ -16,18 +16,18 @@ WIN = 1_000_000
 """A win with the ``k``-th action has the value ``WIN - k``."""
 
 
-def full(terms: Terms) -> float:
+def full_value(terms: Terms) -> float:
     """Return the value of a leaf at levels that use all six terms."""
     return sum(terms)
 
 
-def plain(terms: Terms) -> float:
+def plain_value(terms: Terms) -> float:
     """Return the value of a leaf at plain levels such as ``medium``: material and advancement."""
     return terms.material + terms.advancement
 
 
-def ranked(
-    board: Board, side: Side, options: Options = CORE, *, depth: int, leaf: Callable[[Terms], float] = full
+def ranking(
+    board: Board, side: Side, options: Options = CORE, *, depth: int, leaf: Callable[[Terms], float] = full_value
 ) -> list[tuple[Move, float]]:
     """Return all legal actions with their values, best first, ties in canonical order."""
     values = [

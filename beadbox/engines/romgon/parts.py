@@ -13,15 +13,15 @@ from numpy.typing import NDArray
 from beadbox.engines.position_values import Part, PartGroup, WeightMap, WeightSheet, WeightTable
 from beadbox.engines.romgon.features import (
     ATTACKS,
-    FAR,
     FEATURE_SETS,
-    FOLDED,
-    FREE,
     FREEDOM,
+    HALF_BOARD_CELLS,
     HANGING,
+    MAX_DISTANCE,
+    MAX_SAFE_MOVES,
     MOBILITY,
     N_KINDS,
-    OWNERS,
+    N_OWNERS,
     RACE,
     SQUARES,
     Feature,
@@ -34,23 +34,25 @@ from beadbox.rules.romgon.layout import ROLES
 from beadbox.rules.romgon.pieces import TYPE_NAMES, WHITE, Board, Piece, piece_name
 
 _KINDS = range(1, N_KINDS + 1)
-_WHOSE = ("its own", "the other’s")
-_PIECES = tuple(product(range(OWNERS), _KINDS, (False, True)))
+_OWNER_TEXTS = ("its own", "the other’s")
+_PIECES = tuple(product(range(N_OWNERS), _KINDS, (False, True)))
 """Owner (0 for the side that has just moved), type, and whether flipped, in the order of the weights."""
 
 
-def parts(board: Board, me: Side, seen: Mapping[int, float], weights: NDArray[np.float64]) -> tuple[PartGroup, ...]:
+def parts(
+    board: Board, me: Side, amounts_by_feature: Mapping[int, float], weights: NDArray[np.float64]
+) -> tuple[PartGroup, ...]:
     """Return the value of a board, as ``me`` sees it, as parts that are grouped by subject, largest first.
 
-    ``seen`` maps the indices of the board's features to their amounts. The values of the groups add up exactly to the
-    value of the board.
+    ``amounts_by_feature`` maps the indices of the board's features to their amounts. The values of the groups add up
+    exactly to the value of the board.
     """
     places = defaultdict[int, list[str]](list)
     for cell, code in enumerate(board):
         if code:
             places[square_of(cell, code, me)].append(IDS[cell])
     groups = defaultdict[str, list[Part]](list)
-    for index, amount in seen.items():
+    for index, amount in amounts_by_feature.items():
         feature, weight = feature_read(index), float(weights[index])
         name = _part_name(feature, amount, me, places[index])
         groups[_group_name(feature, name)].append(Part(name, weight * amount, weight, amount))
@@ -64,7 +66,7 @@ def parts(board: Board, me: Side, seen: Mapping[int, float], weights: NDArray[np
 def _group_name(feature: Feature, name: str) -> str:
     """Return the name of the group of the part ``name``. Each kind of hanging piece is a separate group."""
     if feature.group == "squares":
-        return f"where the {_several(feature.kind)} stand"
+        return f"where the {_plural(feature.kind)} stand"
     return {
         "bias": name,
         "mobility": "room to move",
@@ -83,26 +85,26 @@ def _part_name(feature: Feature, amount: float, me: Side, places: Sequence[str])
     if feature.group == "squares":
         return f"{piece} on {' and '.join(places)}"
     if feature.group == "mobility":
-        return f"moves of {owned}{_several(feature.kind)}: {amount * 8:.0f}"
+        return f"moves of {owned}{_plural(feature.kind)}: {amount * 8:.0f}"
     times = f", {amount:.0f} times" if amount > 1 else ""
     if feature.group == "attacks":
         return f"{piece} attacks {opponent} {TYPE_NAMES[feature.victim]}{times}"
     if feature.group == "hanging":
         return f"{piece} {'is attacked, but defended' if feature.defended else 'hangs'}{times}"
     if feature.group == "race":
-        near, far = (f"{way} or more" if way == FAR else str(way) for way in feature.distances)
+        near, far = (f"{way} or more" if way == MAX_DISTANCE else str(way) for way in feature.distances)
         return f"moves to the goal: {own_role} {near}, {other_role} {far}"
     if feature.group == "freedom":
-        return f"{piece} has {_safe(feature.free)} safe moves"
+        return f"{piece} has {_safe_moves_text(feature.free)} safe moves"
     return f"{own_role} has just moved"
 
 
-def _several(kind: int) -> str:
+def _plural(kind: int) -> str:
     return f"{TYPE_NAMES[kind]}{'es' if TYPE_NAMES[kind].endswith('s') else 's'}"
 
 
-def _safe(free: int) -> str:
-    return f"{free} or more" if free == FREE else str(free or "no")
+def _safe_moves_text(free: int) -> str:
+    return f"{free} or more" if free == MAX_SAFE_MOVES else str(free or "no")
 
 
 @cache
@@ -115,17 +117,17 @@ def sheet(feature_set: str, *, flips: bool) -> WeightSheet:
             not owner,
             flipped,
             piece_name(Piece(WHITE if not owner else WHITE.other, kind, flipped).code),
-            tuple(SQUARES + number * len(FOLDED) + place for place in _places()),
+            tuple(SQUARES + number * len(HALF_BOARD_CELLS) + place for place in _half_board_indices()),
         )
         for number, owner, kind, flipped in pieces
     )
     squares = WeightTable(
         "Where pieces stand",
         "The board as White sees it, folded along its middle row: a hex and its mirror are one.",
-        tuple(f"{_WHOSE[not each.own]} {'flipped ' if each.flipped else ''}{each.kind}" for each in maps),
+        tuple(f"{_OWNER_TEXTS[not each.own]} {'flipped ' if each.flipped else ''}{each.kind}" for each in maps),
         tuple(
-            (_hexes(cell), tuple(SQUARES + number * len(FOLDED) + place for number, *_ in pieces))
-            for place, cell in enumerate(FOLDED)
+            (_cell_names(cell), tuple(SQUARES + number * len(HALF_BOARD_CELLS) + place for number, *_ in pieces))
+            for place, cell in enumerate(HALF_BOARD_CELLS)
         ),
     )
     tables = tuple(_tables(flips=flips)) if FEATURE_SETS[feature_set] > MOBILITY else ()
@@ -135,14 +137,14 @@ def sheet(feature_set: str, *, flips: bool) -> WeightSheet:
     return WeightSheet(maps, squares, (*tables, bias))
 
 
-def _places() -> Iterator[int]:
+def _half_board_indices() -> Iterator[int]:
     """Yield for each cell its index on the half board, as White sees it."""
     for cell in range(N_CELLS):
         row, column = PLACES[cell]
-        yield FOLDED.index(CELL[f"{min(row, N_ROWS - 1 - row)}-{column}"])
+        yield HALF_BOARD_CELLS.index(CELL[f"{min(row, N_ROWS - 1 - row)}-{column}"])
 
 
-def _hexes(cell: int) -> str:
+def _cell_names(cell: int) -> str:
     """Return the names of a cell and of its mirror."""
     row, column = PLACES[cell]
     mirror = N_ROWS - 1 - row
@@ -156,11 +158,11 @@ def _tables(*, flips: bool) -> Iterator[WeightTable]:
     yield WeightTable(
         "Room to move",
         "The value of eight moves of such pieces.",
-        _WHOSE,
+        _OWNER_TEXTS,
         tuple(
             (
-                f"{'flipped ' if flipped else ''}{_several(kind)}",
-                tuple(MOBILITY + (owner * N_KINDS + kind - 1) * 2 + flipped for owner in range(OWNERS)),
+                f"{'flipped ' if flipped else ''}{_plural(kind)}",
+                tuple(MOBILITY + (owner * N_KINDS + kind - 1) * 2 + flipped for owner in range(N_OWNERS)),
             )
             for kind, flipped in rows
         ),
@@ -168,11 +170,13 @@ def _tables(*, flips: bool) -> Iterator[WeightTable]:
     yield WeightTable(
         "Hanging pieces",
         "A piece that is attacked, and nothing could take back; or something could.",
-        tuple(f"{owner_text}, {how}" for owner_text in _WHOSE for how in ("hanging", "defended")),
+        tuple(f"{owner_text}, {how}" for owner_text in _OWNER_TEXTS for how in ("hanging", "defended")),
         tuple(
             (
                 TYPE_NAMES[kind],
-                tuple(HANGING + (owner * N_KINDS + kind - 1) * 2 + held for owner in range(OWNERS) for held in (0, 1)),
+                tuple(
+                    HANGING + (owner * N_KINDS + kind - 1) * 2 + held for owner in range(N_OWNERS) for held in (0, 1)
+                ),
             )
             for kind in _KINDS
         ),
@@ -180,16 +184,19 @@ def _tables(*, flips: bool) -> Iterator[WeightTable]:
     yield WeightTable(
         "The race",
         "The safe moves that each rhombus still needs: its own by row, the other’s by column. 7 means 7 or more.",
-        tuple(map(str, range(FAR + 1))),
-        tuple((str(own), tuple(RACE + own * (FAR + 1) + other for other in range(FAR + 1))) for own in range(FAR + 1)),
+        tuple(map(str, range(MAX_DISTANCE + 1))),
+        tuple(
+            (str(own), tuple(RACE + own * (MAX_DISTANCE + 1) + other for other in range(MAX_DISTANCE + 1)))
+            for own in range(MAX_DISTANCE + 1)
+        ),
     )
     yield WeightTable(
         "Safe moves of a rhombus",
         "How many it has.",
-        (*map(str, range(FREE)), f"{FREE} or more"),
+        (*map(str, range(MAX_SAFE_MOVES)), f"{MAX_SAFE_MOVES} or more"),
         tuple(
-            (owner_text, tuple(FREEDOM + owner * (FREE + 1) + free for free in range(FREE + 1)))
-            for owner, owner_text in enumerate(_WHOSE)
+            (owner_text, tuple(FREEDOM + owner * (MAX_SAFE_MOVES + 1) + free for free in range(MAX_SAFE_MOVES + 1)))
+            for owner, owner_text in enumerate(_OWNER_TEXTS)
         ),
     )
     yield WeightTable(
@@ -201,7 +208,7 @@ def _tables(*, flips: bool) -> Iterator[WeightTable]:
                 f"{owner_text} {TYPE_NAMES[kind]}",
                 tuple(ATTACKS + (owner * N_KINDS + kind - 1) * N_KINDS + victim for victim in range(N_KINDS)),
             )
-            for owner, owner_text in enumerate(_WHOSE)
+            for owner, owner_text in enumerate(_OWNER_TEXTS)
             for kind in _KINDS
         ),
     )

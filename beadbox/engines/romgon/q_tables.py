@@ -30,19 +30,19 @@ class Table(NamedTuple):
     """``(board capacity,)``: hash of each board."""
     boards: NDArray[np.uint8]
     """``(board capacity, n_cells)``: the boards."""
-    heads: NDArray[np.int64]
+    first_entries: NDArray[np.int64]
     """``(board capacity,)``: the first entry of each board, -1 for none."""
-    nexts: NDArray[np.int64]
+    next_entries: NDArray[np.int64]
     """``(entry capacity,)``: the next entry of the same board, -1 for none."""
     actions: NDArray[np.int32]
     """``(entry capacity,)``: the action of each entry."""
     values: NDArray[np.float64]
     """``(entry capacity,)``: the current value."""
-    befores: NDArray[np.float64]
+    initial_values: NDArray[np.float64]
     """``(entry capacity,)``: the value before the first change."""
     visits: NDArray[np.int64]
     """``(entry capacity,)``: number of changes."""
-    of_board: NDArray[np.int64]
+    board_numbers: NDArray[np.int64]
     """``(entry capacity,)``: the number of the entry's board."""
     is_new: NDArray[np.bool_]
     """``(entry capacity,)``: whether learning has added the entry."""
@@ -50,7 +50,7 @@ class Table(NamedTuple):
     """``(4,)``: indexed by ``N_BOARDS`` to ``N_LEFT_OUT``."""
 
 
-def table_made(n_cells: int, n_boards: int, n_entries: int) -> Table:
+def allocate_table(n_cells: int, n_boards: int, n_entries: int) -> Table:
     """Return an empty table with a capacity of ``n_boards`` (a power of two) and ``n_entries``."""
     return Table(
         np.full(2 * n_boards, -1, np.int64),
@@ -68,12 +68,21 @@ def table_made(n_cells: int, n_boards: int, n_entries: int) -> Table:
     )
 
 
-def table_grown(table: Table, n_boards: int, n_entries: int) -> Table:
+def table_enlarged(table: Table, n_boards: int, n_entries: int) -> Table:
     """Return a copy of a table with a greater capacity."""
-    grown = table_made(table.boards.shape[1], n_boards, n_entries)
+    grown = allocate_table(table.boards.shape[1], n_boards, n_entries)
     for cells in table.boards[: table.counts[N_BOARDS]]:
         board_add(grown, cells)
-    for name in ("heads", "nexts", "actions", "values", "befores", "visits", "of_board", "is_new"):
+    for name in (
+        "first_entries",
+        "next_entries",
+        "actions",
+        "values",
+        "initial_values",
+        "visits",
+        "board_numbers",
+        "is_new",
+    ):
         old = getattr(table, name)
         getattr(grown, name)[: len(old)] = old
     grown.counts[:] = table.counts
@@ -94,7 +103,7 @@ def _slot(table: Table, key: np.uint64, cells: NDArray[np.uint8]) -> Any:
 
 
 @kernel
-def board_at(table: Table, key: np.uint64, cells: NDArray[np.uint8]) -> Any:
+def board_find(table: Table, key: np.uint64, cells: NDArray[np.uint8]) -> Any:
     """Return the number of a board, or -1 if the table lacks it."""
     return table.slots[_slot(table, key, cells)]
 
@@ -111,17 +120,17 @@ def board_add(table: Table, cells: NDArray[np.uint8]) -> Any:
         table.slots[slot] = board
         table.keys[board] = key
         table.boards[board] = cells
-        table.heads[board] = -1
+        table.first_entries[board] = -1
         table.counts[N_BOARDS] = board + 1
     return table.slots[slot]
 
 
 @kernel
-def entry_at(table: Table, board: int, action: int) -> Any:
+def entry_find(table: Table, board: int, action: int) -> Any:
     """Return the number of the entry for an action on a board, or -1 if there is none."""
-    entry = table.heads[board]
+    entry = table.first_entries[board]
     while entry >= 0 and table.actions[entry] != action:
-        entry = table.nexts[entry]
+        entry = table.next_entries[entry]
     return entry
 
 
@@ -130,11 +139,11 @@ def entry_add(table: Table, board: int, action: int, value: float, is_new: bool)
     """Add an entry and return its number. The caller ensures the capacity."""
     entry = table.counts[N_ENTRIES]
     table.counts[N_ENTRIES] = entry + 1
-    table.nexts[entry] = table.heads[board]
-    table.heads[board] = entry
+    table.next_entries[entry] = table.first_entries[board]
+    table.first_entries[board] = entry
     table.actions[entry] = action
-    table.values[entry] = table.befores[entry] = value
+    table.values[entry] = table.initial_values[entry] = value
     table.visits[entry] = 0
-    table.of_board[entry] = board
+    table.board_numbers[entry] = board
     table.is_new[entry] = is_new
     return entry

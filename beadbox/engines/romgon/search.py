@@ -16,32 +16,34 @@ from beadbox.engines.romgon.boards import (
     MAX_ACTIONS,
     N_SETS,
     SHAPE,
-    do,
-    enters,
+    do_action,
+    enters_goal,
     evaluate,
     generate,
     generate_legal,
     has_legal,
     in_check,
     is_legal,
-    load,
-    undo,
-    wins,
+    load_board,
+    undo_action,
+    wins_at_once,
 )
-from beadbox.engines.romgon.minimax import WIN as WIN_POINTS
+from beadbox.engines.romgon.minimax import WIN as MINIMAX_WIN
 from beadbox.engines.romgon.tables import VALUE
 from beadbox.kernels.jit import inlined
 
-WIN = 2 * WIN_POINTS
-"""A win with the ``k``-th action has the value ``WIN - 2 * k``. All values here are in half points."""
+WIN = 2 * MINIMAX_WIN
+"""A win with the ``k``-th action has the value ``WIN - 2 * k``. All values of this module are in half points."""
 INFINITE = 2 * WIN
-_IS_WIN = WIN - 100_000
+_MIN_WIN_VALUE = WIN - 100_000
+"""Greater values are those of wins."""
 
-MEMORY_BITS = 15
+N_SLOT_BITS = 15
 """Binary logarithm of the number of slots in the transposition table."""
 EXACT, AT_LEAST, AT_MOST = 0, 1, 2
 """Kinds of values in the transposition table: exact, a lower bound, an upper bound."""
-_STOPPED = 0
+_IS_STOPPED = 0
+"""Index in ``SearchArrays.state``."""
 
 
 @inlined
@@ -74,14 +76,14 @@ def following_key(key: Any, cells: NDArray[np.uint8], side: int, action: int, co
 
 
 @inlined
-def promise(cells: NDArray[np.uint8], side: int, action: int, history: NDArray[np.int64]) -> int:
+def action_priority(cells: NDArray[np.uint8], side: int, action: int, history: NDArray[np.int64]) -> int:
     """Return the priority of an action in the order of the search.
 
     Wins come first, then captures (of the most valuable piece, by the least valuable one), then actions that have often
     caused a cut-off.
     """
     origin, target = action & 63, action >> 6 & 63
-    if wins(cells, side, action):
+    if wins_at_once(cells, side, action):
         return 1 << 60
     if origin != target and cells[target]:
         return int((1 << 50) + (VALUE[cells[target]] << 10) - VALUE[cells[origin]])
@@ -94,7 +96,7 @@ class SearchArrays(NamedTuple):
     cells: NDArray[np.uint8]
     """``(n_cells,)``: the piece on each cell."""
     sets: NDArray[np.uint64]
-    """``(N_SETS,)``: sets of cells, as :func:`load` writes them."""
+    """``(N_SETS,)``: sets of cells, as :func:`load_board` writes them."""
     keys: NDArray[np.uint64]
     """``(a power of two,)``: key of board and depth in each slot of the transposition table."""
     values: NDArray[np.int64]
@@ -103,7 +105,7 @@ class SearchArrays(NamedTuple):
     """``(2, 4096)``: history scores of the actions of each side, which grow with each cut-off."""
     actions: NDArray[np.int32]
     """``(depth + 1, MAX_ACTIONS)``: actions at each depth. Row 0 has the root's legal actions in canonical order."""
-    promises: NDArray[np.int64]
+    priorities: NDArray[np.int64]
     """``(depth + 1, MAX_ACTIONS)``: priority of each action."""
     stop: NDArray[np.uint8]
     """``(1,)``: after another thread has set it, a search ends soon."""
@@ -128,10 +130,10 @@ def best(
     bound. Leaves are evaluated for the side ``root``. If ``stop`` is set meanwhile, ``state`` is set and the value is
     meaningless.
     """
-    cells, sets, keys, values, history, actions, promises, stop, state = scratch
+    cells, sets, keys, values, history, actions, priorities, stop, state = scratch
     alpha, beta = bounds
     if stop[0]:
-        state[_STOPPED] = 1
+        state[_IS_STOPPED] = 1
         return 0
     # Values of wins are cached relative to this board, so that they are valid for every k.
     slot = np.int64(0)
@@ -141,34 +143,34 @@ def best(
         if keys[slot] == key_here:
             cached = int(values[slot] >> 2)
             bound = values[slot] & 3
-            if cached > _IS_WIN:
+            if cached > _MIN_WIN_VALUE:
                 cached -= 2 * k
-            elif cached < -_IS_WIN:
+            elif cached < -_MIN_WIN_VALUE:
                 cached += 2 * k
             if bound == EXACT or (bound == AT_LEAST and cached >= beta) or (bound == AT_MOST and cached <= alpha):
                 return cached
     other = 1 - side
     n = generate(cells, sets, side, options, actions[k])
     for index in range(n):
-        promises[k, index] = promise(cells, side, actions[k, index], history)
+        priorities[k, index] = action_priority(cells, side, actions[k, index], history)
     before = (sets[0], sets[1], sets[2], sets[3], sets[4])
     lowest, greatest = alpha, -INFINITE
     for index in range(n):
         # Selection sort: the next action is the most promising one of the rest.
         best_index = index
         for later in range(index + 1, n):
-            if promises[k, later] > promises[k, best_index]:
+            if priorities[k, later] > priorities[k, best_index]:
                 best_index = later
         action = actions[k, best_index]
         actions[k, best_index] = actions[k, index]
-        promises[k, best_index] = promises[k, index]
+        priorities[k, best_index] = priorities[k, index]
 
         code = cells[action & 63]
-        is_won = wins(cells, side, action)
-        is_safe = enters(cells, side, action) and not options & SHAPE
-        taken = do(cells, sets, side, action)
+        is_won = wins_at_once(cells, side, action)
+        is_safe = enters_goal(cells, side, action) and not options & SHAPE
+        taken = do_action(cells, sets, side, action)
         if not is_safe and in_check(cells, sets, side):
-            undo(cells, sets, action, code, taken, before)
+            undo_action(cells, sets, action, code, taken, before)
             continue
         if is_won:
             value = WIN - 2 * k
@@ -181,8 +183,8 @@ def best(
             value = evaluate(cells, sets, root, options)
             if side != root:
                 value = -value
-        undo(cells, sets, action, code, taken, before)
-        if state[_STOPPED]:
+        undo_action(cells, sets, action, code, taken, before)
+        if state[_IS_STOPPED]:
             return 0
         if value > greatest:
             greatest = value
@@ -196,9 +198,9 @@ def best(
     if remaining > 1:
         bound = AT_LEAST if greatest >= beta else AT_MOST if greatest <= alpha else EXACT
         cached = greatest
-        if cached > _IS_WIN:
+        if cached > _MIN_WIN_VALUE:
             cached += 2 * k
-        elif cached < -_IS_WIN:
+        elif cached < -_MIN_WIN_VALUE:
             cached -= 2 * k
         keys[slot] = key_here
         values[slot] = cached << 2 | bound
@@ -221,15 +223,15 @@ def search(
     Depth 1 is always finished.
     """
     cells, sets = np.empty(len(board), np.uint8), np.empty(N_SETS, np.uint64)
-    load(board, cells, sets)
+    load_board(board, cells, sets)
     actions = np.empty((depth + 1, MAX_ACTIONS), np.int32)
-    promises = np.empty((depth + 1, MAX_ACTIONS), np.int64)
+    priorities = np.empty((depth + 1, MAX_ACTIONS), np.int64)
     n = generate_legal(cells, sets, side, options, actions[0])
-    n_slots = 1 << MEMORY_BITS if depth > 2 else 1
+    n_slots = 1 << N_SLOT_BITS if depth > 2 else 1
     keys, values = np.zeros(n_slots, np.uint64), np.zeros(n_slots, np.int64)
     history = np.zeros((2, 4096), np.int64)
     state = np.zeros(1, np.uint8)
-    scratch = SearchArrays(cells, sets, keys, values, history, actions, promises, stop, state)
+    scratch = SearchArrays(cells, sets, keys, values, history, actions, priorities, stop, state)
     before = (sets[0], sets[1], sets[2], sets[3], sets[4])
     key = np.uint64(0)
     for cell in range(len(board)):
@@ -247,8 +249,8 @@ def search(
             floor = tops[-1] - 1
             action = actions[0, choice]
             code = cells[action & 63]
-            is_won = wins(cells, side, action)
-            taken = do(cells, sets, side, action)
+            is_won = wins_at_once(cells, side, action)
+            taken = do_action(cells, sets, side, action)
             if is_won or not has_legal(cells, sets, 1 - side, options):
                 value = WIN - 2
             elif deep == 1:
@@ -257,8 +259,8 @@ def search(
                 key_after = following_key(key, cells, side, action, code, taken)
                 two = int(np.int64(2))  # the literal 2 has its own type, for which numba would compile a second kernel
                 value = -best(scratch, 1 - side, deep - 1, two, (-INFINITE, -floor), side, options, key_after)
-            undo(cells, sets, action, code, taken, before)
-            if state[_STOPPED]:
+            undo_action(cells, sets, action, code, taken, before)
+            if state[_IS_STOPPED]:
                 break
             current_values[choice] = value
             rank = len(tops)
@@ -267,7 +269,7 @@ def search(
             if rank < len(tops):
                 tops[rank + 1 :] = tops[rank:-1].copy()
                 tops[rank] = value
-        if state[_STOPPED]:
+        if state[_IS_STOPPED]:
             break
         finished = deep
         finished_values[:] = current_values
@@ -278,7 +280,7 @@ def search(
 
 
 @kernel
-def count(
+def count_sequences(
     cells: NDArray[np.uint8],
     sets: NDArray[np.uint64],
     side: int,
@@ -295,12 +297,12 @@ def count(
             n += is_legal(cells, sets, side, options, action)
             continue
         code = cells[action & 63]
-        is_won = wins(cells, side, action)
-        is_safe = enters(cells, side, action) and not options & SHAPE
-        taken = do(cells, sets, side, action)
+        is_won = wins_at_once(cells, side, action)
+        is_safe = enters_goal(cells, side, action) and not options & SHAPE
+        taken = do_action(cells, sets, side, action)
         if not is_won and (is_safe or not in_check(cells, sets, side)):
-            n += count(cells, sets, 1 - side, options, remaining - 1, actions)
-        undo(cells, sets, action, code, taken, before)
+            n += count_sequences(cells, sets, 1 - side, options, remaining - 1, actions)
+        undo_action(cells, sets, action, code, taken, before)
     return n
 
 
@@ -308,5 +310,5 @@ def count(
 def perft(board: NDArray[np.uint8], side: int, options: int, depth: int) -> int:
     """Return the number of sequences of exactly ``depth >= 1`` actions. A sequence cannot continue after a win."""
     cells, sets = np.empty(len(board), np.uint8), np.empty(N_SETS, np.uint64)
-    load(board, cells, sets)
-    return count(cells, sets, side, options, depth, np.empty((depth + 1, MAX_ACTIONS), np.int32))
+    load_board(board, cells, sets)
+    return count_sequences(cells, sets, side, options, depth, np.empty((depth + 1, MAX_ACTIONS), np.int32))

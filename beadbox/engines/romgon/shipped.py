@@ -11,24 +11,24 @@ from pathlib import Path
 
 import numpy as np
 
-from beadbox.engines.position_values import Learnt
+from beadbox.engines.position_values import LearntPlayer
 from beadbox.rules.romgon.moves import Options
 
-FOLDER = Path(__file__).parent / "learnt"
+VALUE_FOLDER = Path(__file__).parent / "learnt"
 
 
-def shipped_name(options: Options) -> str:
+def shipped_value_name(options: Options) -> str:
     """Return the name of the learnt value for games with these options: ``plain`` or ``flips``."""
     return "flips" if options.flip else "plain"
 
 
 @cache
-def shipped(name: str) -> Learnt:
+def shipped_value(name: str) -> LearntPlayer:
     """Return a learnt value for play. If its rule keeps an average of the weights, the player uses the average.
 
     The result is cached, so callers must not modify it.
     """
-    file = json.loads((FOLDER / f"{name}.json").read_bytes())
+    file = json.loads((VALUE_FOLDER / f"{name}.json").read_bytes())
     rule = file["rule"]
     weights = np.array(file["average" if rule["average_games"] else "weights"], np.float64)
-    return Learnt(weights, rule["play_depth"], rule["restlessness"])
+    return LearntPlayer(weights, rule["play_depth"], rule["restlessness"])

@@ -11,11 +11,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from beadbox.engines.compiled import kernel
-from beadbox.engines.position_values import Lessons
-from beadbox.engines.romgon.accumulator import score, spread
-from beadbox.engines.romgon.boards import RHOMBI, do, generate_legal, has_legal, in_check, load, undo, wins
+from beadbox.engines.position_values import SelfPlayParameters
+from beadbox.engines.romgon.accumulator import score, write_feature_vector
+from beadbox.engines.romgon.boards import (
+    RHOMBI,
+    do_action,
+    generate_legal,
+    has_legal,
+    in_check,
+    load_board,
+    undo_action,
+    wins_at_once,
+)
 from beadbox.engines.romgon.search import place_key
-from beadbox.engines.romgon.value_search import Scratch, look, scratch_made
+from beadbox.engines.romgon.value_search import Scratch, allocate_scratch, search_root
 from beadbox.kernels.exact_floats import PROBABILITY_UNITS, rounded_weight, scaled_exp, squash, value_of_score
 from beadbox.kernels.jit import inlined
 from beadbox.kernels.random_source import below, next_word
@@ -34,8 +43,8 @@ from beadbox.rules.romgon.rules import (
 )
 
 TERMINATIONS = (RHOMBUS_CAPTURED, BASE_CAPTURED, DEADLOCK, DRAGLOCK, THREEFOLD_REPETITION, SHUTTLE, MOVE_LIMIT)
-GOES_ON, _RHOMBUS, _BASE, _DEAD, _DRAG, _THREEFOLD, _SHUTTLE, _LIMIT = range(-1, len(TERMINATIONS))
-_NOBODY = 2
+GOES_ON, _RHOMBUS, _BASE, _DEADLOCK, _DRAGLOCK, _THREEFOLD, _SHUTTLE, _LIMIT = range(-1, len(TERMINATIONS))
+_NO_WINNER = 2
 
 
 class Start(NamedTuple):
@@ -65,12 +74,12 @@ class Record(NamedTuple):
     """``(202,)``: type of the piece of each quiet move, or 0 for other actions."""
     search_values: NDArray[np.float64]
     """``(202,)``: value of each board for the side to move, by the search."""
-    followed: NDArray[np.bool_]
+    played_best: NDArray[np.bool_]
     """``(202,)``: whether the best action of the search was made."""
 
 
 @kernel
-def record_made(n_cells: int) -> Record:
+def allocate_record(n_cells: int) -> Record:
     """Return the uninitialised record of a game."""
     n = MAX_PLIES + 2
     return Record(
@@ -84,21 +93,21 @@ def record_made(n_cells: int) -> Record:
 
 
 @inlined
-def drawn(words: NDArray[np.uint64], n: int) -> Any:
-    """Return the next random number below ``n``. ``words``, the state of the random source, is updated in place."""
-    word, words[0], words[1] = next_word(words[0], words[1])
+def random_below(random_state: NDArray[np.uint64], n: int) -> Any:
+    """Return the next random number below ``n``. ``random_state`` is updated in place."""
+    word, random_state[0], random_state[1] = next_word(random_state[0], random_state[1])
     return np.int64(below(word, np.uint64(n)))
 
 
 @kernel
-def begin(scratch: Scratch, record: Record, start: Start) -> None:
+def begin_game(scratch: Scratch, record: Record, start: Start) -> None:
     """Load the board at the start of a game, and record it."""
-    load(start.board, scratch.accumulator.cells, scratch.accumulator.sets)
-    _note(record, 0, start.board)
+    load_board(start.board, scratch.accumulator.cells, scratch.accumulator.sets)
+    _record_board(record, 0, start.board)
 
 
 @inlined
-def _note(record: Record, n: int, cells: NDArray[np.uint8]) -> None:
+def _record_board(record: Record, n: int, cells: NDArray[np.uint8]) -> None:
     """Record the board after ``n`` actions."""
     key = np.uint64(0)
     for cell in range(len(cells)):
@@ -139,13 +148,13 @@ def _is_shuttled(record: Record, n: int, kind: int, action: int) -> bool:
 
 @inlined
 def _quiet_kind(cells: NDArray[np.uint8], action: int) -> Any:
-    """Return the type of the moved piece if an action is a quiet move, else 0. Call it before :func:`do`."""
+    """Return the type of the moved piece if an action is a quiet move, else 0. Call it before :func:`do_action`."""
     origin, target = action & 63, action >> 6 & 63
     return 0 if origin == target or cells[target] else np.int64(cells[origin] & TYPE_BITS)
 
 
 @kernel
-def bar(scratch: Scratch, record: Record, n: int, n_legal: int, side: int, shuttle: bool) -> None:
+def mark_barred(scratch: Scratch, record: Record, n: int, n_legal: int, side: int, shuttle: bool) -> None:
     """Mark in ``scratch.barred`` the legal actions that would lose at once by repetition or shuttling."""
     cells, sets = scratch.accumulator.cells, scratch.accumulator.sets
     before = (sets[0], sets[1], sets[2], sets[3], sets[4])
@@ -157,17 +166,17 @@ def bar(scratch: Scratch, record: Record, n: int, n_legal: int, side: int, shutt
         if target != origin:
             key ^= place_key(cells[target], target)
         code = cells[origin]
-        taken = do(cells, sets, side, action)
+        taken = do_action(cells, sets, side, action)
         key ^= place_key(cells[target], target)
         scratch.barred[index] = _is_repeated(record, n + 1, key, cells) or (
             shuttle and _is_shuttled(record, n, kind, action)
         )
-        undo(cells, sets, action, code, taken, before)
+        undo_action(cells, sets, action, code, taken, before)
 
 
 @kernel
-def charge(scratch: Scratch, record: Record, n: int, n_legal: int, shuttle: bool, restlessness: float) -> None:
-    """Write the cost of each legal action to ``scratch.cost``.
+def write_costs(scratch: Scratch, record: Record, n: int, n_legal: int, shuttle: bool, restlessness: float) -> None:
+    """Write the cost of each legal action to ``scratch.costs``.
 
     It is ``restlessness`` for each earlier action of the same side by the same kind of piece on the same target cell.
     """
@@ -180,7 +189,7 @@ def charge(scratch: Scratch, record: Record, n: int, n_legal: int, shuttle: bool
             is_same = record.boards[earlier, other & 63] & TYPE_BITS == kind and (other ^ action) >> 6 & 63 == 0
             if is_same and _is_flip(other) == _is_flip(action):
                 n_times += 1
-        scratch.cost[index] = rounded_weight(restlessness) * n_times
+        scratch.costs[index] = rounded_weight(restlessness) * n_times
 
 
 @inlined
@@ -198,38 +207,40 @@ def _is_flip(action: int) -> bool:
 
 
 @inlined
-def _chosen(scratch: Scratch, n_legal: int, best: int, lessons: Lessons, words: NDArray[np.uint64]) -> Any:
+def _choose_index(
+    scratch: Scratch, n_legal: int, best: int, parameters: SelfPlayParameters, random_state: NDArray[np.uint64]
+) -> Any:
     """Return the index of the action in self-play: uniformly random, by softmax of the near scores, or the best."""
-    ticket = drawn(words, PROBABILITY_UNITS)
-    if ticket < lessons.random_share * PROBABILITY_UNITS:
-        return drawn(words, n_legal)
-    if ticket >= (lessons.random_share + lessons.soft_share) * PROBABILITY_UNITS:
+    ticket = random_below(random_state, PROBABILITY_UNITS)
+    if ticket < parameters.random_share * PROBABILITY_UNITS:
+        return random_below(random_state, n_legal)
+    if ticket >= (parameters.random_share + parameters.soft_share) * PROBABILITY_UNITS:
         return best
     greatest = np.max(scratch.near[:n_legal])
     total = 0
     for index in range(n_legal):
-        total += scaled_exp((scratch.near[index] - greatest) / lessons.temperature)
-    left = drawn(words, total)
+        total += scaled_exp((scratch.near[index] - greatest) / parameters.temperature)
+    left = random_below(random_state, total)
     for index in range(n_legal):
-        left -= scaled_exp((scratch.near[index] - greatest) / lessons.temperature)
+        left -= scaled_exp((scratch.near[index] - greatest) / parameters.temperature)
         if left < 0:
             return index
     return best
 
 
 @inlined
-def act(scratch: Scratch, record: Record, n: int, side: int, action: int, start: Start) -> int:
+def record_action(scratch: Scratch, record: Record, n: int, side: int, action: int, start: Start) -> int:
     """Play and record an action after ``n`` others; return the index of the termination, or ``GOES_ON``."""
     cells, sets = scratch.accumulator.cells, scratch.accumulator.sets
     record.actions[n] = action
     record.kinds[n] = _quiet_kind(cells, action)
-    is_won = wins(cells, side, action)
-    do(cells, sets, side, action)
-    _note(record, n + 1, cells)
+    is_won = wins_at_once(cells, side, action)
+    do_action(cells, sets, side, action)
+    _record_board(record, n + 1, cells)
     if is_won:
         return _BASE if sets[1 - side] & sets[RHOMBI] else _RHOMBUS
     if not has_legal(cells, sets, 1 - side, start.options):
-        return _DEAD if in_check(cells, sets, 1 - side) else _DRAG
+        return _DEADLOCK if in_check(cells, sets, 1 - side) else _DRAGLOCK
     if _is_repeated(record, n + 1, record.keys[n + 1], cells):
         return _THREEFOLD
     if start.shuttle and _is_shuttled(record, n, record.kinds[n], action):
@@ -242,35 +253,35 @@ def winner(ending: int, side: int) -> int:
     """Return the winner of a finished game in which ``side`` would move next, or 2 for a draw."""
     if ending in (_THREEFOLD, _SHUTTLE):
         return side
-    return _NOBODY if ending == _LIMIT else 1 - side
+    return _NO_WINNER if ending == _LIMIT else 1 - side
 
 
 @kernel
-def play(
+def play_game(
     scratch: Scratch,
     record: Record,
     start: Start,
-    lessons: Lessons,
+    parameters: SelfPlayParameters,
     weights: NDArray[np.float64],
-    words: NDArray[np.uint64],
+    random_state: NDArray[np.uint64],
 ) -> tuple[int, int, int, int]:
     """Play a game to its end; return its plies, its random opening plies, its ending and its winner."""
     accumulator, side, options = scratch.accumulator, start.side, start.options
     n, ending = 0, GOES_ON
-    n_opening = drawn(words, lessons.random_opening + 1)
-    begin(scratch, record, start)
+    n_opening = random_below(random_state, parameters.random_opening + 1)
+    begin_game(scratch, record, start)
     while ending == GOES_ON:
         n_legal = generate_legal(accumulator.cells, accumulator.sets, side, options, scratch.actions[0])
         if n < n_opening:
-            index = drawn(words, n_legal)
-            record.followed[n] = False
+            index = random_below(random_state, n_legal)
+            record.played_best[n] = False
         else:
-            bar(scratch, record, n, n_legal, side, start.shuttle)
-            best = look(scratch, n_legal, side, options, lessons.search_depth, False, weights)
-            record.search_values[n] = value_of_score(scratch.deep[best], lessons.discount)
-            index = _chosen(scratch, n_legal, best, lessons, words)
-            record.followed[n] = index == best
-        ending = act(scratch, record, n, side, scratch.actions[0, index], start)
+            mark_barred(scratch, record, n, n_legal, side, start.shuttle)
+            best = search_root(scratch, n_legal, side, options, parameters.search_depth, False, weights)
+            record.search_values[n] = value_of_score(scratch.deep[best], parameters.discount)
+            index = _choose_index(scratch, n_legal, best, parameters, random_state)
+            record.played_best[n] = index == best
+        ending = record_action(scratch, record, n, side, scratch.actions[0, index], start)
         n, side = n + 1, 1 - side
     return n, n_opening, ending, winner(ending, side)
 
@@ -282,29 +293,29 @@ def learn(
     side: int,
     game: tuple[int, int, int, int],
     rate: float,
-    lessons: Lessons,
+    parameters: SelfPlayParameters,
     weights: NDArray[np.float64],
     phi: NDArray[np.float64],
 ) -> None:
-    """Learn from a game in which ``side`` began. ``game`` is the result of :func:`play`.
+    """Learn from a game in which ``side`` began. ``game`` is the result of :func:`play_game`.
 
     ``weights`` is updated in place, and ``phi: (n_weights,)`` is a buffer.
     """
     n, n_opening, _, won_by = game
     targets = np.empty(n, np.float64)
     last = side if n % 2 else 1 - side
-    ahead = 0.0 if won_by == _NOBODY else 1.0 if won_by == last else -1.0
+    ahead = 0.0 if won_by == _NO_WINNER else 1.0 if won_by == last else -1.0
     first = max(n_opening - 1, 0)
     for ply in range(n - 2, first - 1, -1):
         next_value = record.search_values[ply + 1]
-        if record.followed[ply + 1] or not lessons.trace_cut:
-            next_value = (1.0 - lessons.trace) * next_value + lessons.trace * ahead
-        ahead = -lessons.discount * next_value
+        if record.played_best[ply + 1] or not parameters.trace_cut:
+            next_value = (1.0 - parameters.trace) * next_value + parameters.trace * ahead
+        ahead = -parameters.discount * next_value
         targets[ply] = ahead
     for ply in range(first, n - 1):
         me = side if ply % 2 == 0 else 1 - side
-        load(record.boards[ply + 1], scratch.accumulator.cells, scratch.accumulator.sets)
-        spread(scratch.accumulator, me, phi)
+        load_board(record.boards[ply + 1], scratch.accumulator.cells, scratch.accumulator.sets)
+        write_feature_vector(scratch.accumulator, me, phi)
         value = squash(score(scratch.accumulator, me, weights))
         norm = 0.0
         for index in range(len(phi)):
@@ -318,41 +329,44 @@ def learn(
 @kernel
 def train(
     start: Start,
-    lessons: Lessons,
+    parameters: SelfPlayParameters,
     n_learnt: int,
     n_games: int,
     weights: NDArray[np.float64],
     average: NDArray[np.float64],
-    words: NDArray[np.uint64],
+    random_state: NDArray[np.uint64],
 ) -> NDArray[np.int64]:
     """Play ``n_games`` and learn from each. The machine has learnt from ``n_learnt`` games before.
 
-    ``weights``, their ``average`` and ``words`` are updated in place.
+    ``weights``, their ``average`` and ``random_state`` are updated in place.
 
     Returns:
         The number of games by winner (2 for a draw) and termination: ``(3, 7)``.
     """
     n_cells, tally = len(start.board), np.zeros((3, len(TERMINATIONS)), np.int64)
-    scratch = scratch_made(lessons.search_depth, n_cells, np.zeros(1, np.uint8))
-    record, phi = record_made(n_cells), np.empty(len(weights))
+    scratch = allocate_scratch(parameters.search_depth, n_cells, np.zeros(1, np.uint8))
+    record, phi = allocate_record(n_cells), np.empty(len(weights))
     for number in range(n_learnt, n_learnt + n_games):
-        game = play(scratch, record, start, lessons, weights, words)
-        rate = lessons.rate_floor + (lessons.rate - lessons.rate_floor) / (1.0 + number / lessons.half_life)
-        learn(scratch, record, start.side, game, rate, lessons, weights, phi)
+        game = play_game(scratch, record, start, parameters, weights, random_state)
+        rate = parameters.rate_floor + (parameters.rate - parameters.rate_floor) / (1.0 + number / parameters.half_life)
+        learn(scratch, record, start.side, game, rate, parameters, weights, phi)
         tally[game[3], game[2]] += 1
-        if lessons.average_games > 0.0:
-            share = 1.0 / min(number + 1.0, lessons.average_games)
+        if parameters.average_games > 0.0:
+            share = 1.0 / min(number + 1.0, parameters.average_games)
             for index in range(len(weights)):
                 average[index] = rounded_weight(average[index] + share * (weights[index] - average[index]))
     return tally
 
 
 @kernel
-def played(
-    start: Start, lessons: Lessons, weights: NDArray[np.float64], words: NDArray[np.uint64]
+def play_without_learning(
+    start: Start, parameters: SelfPlayParameters, weights: NDArray[np.float64], random_state: NDArray[np.uint64]
 ) -> tuple[Any, int, int]:
-    """Play a game without learning; return its actions, termination and winner. ``words`` is updated in place."""
-    scratch = scratch_made(lessons.search_depth, len(start.board), np.zeros(1, np.uint8))
-    record = record_made(len(start.board))
-    n, _, ending, won_by = play(scratch, record, start, lessons, weights, words)
+    """Play a game without learning; return its actions, termination and winner.
+
+    ``random_state`` is updated in place.
+    """
+    scratch = allocate_scratch(parameters.search_depth, len(start.board), np.zeros(1, np.uint8))
+    record = allocate_record(len(start.board))
+    n, _, ending, won_by = play_game(scratch, record, start, parameters, weights, random_state)
     return record.actions[:n].copy(), ending, won_by

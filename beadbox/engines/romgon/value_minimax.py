@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from beadbox.engines.position_values import Learnt, Look, PartGroup, Valuer, WeightSheet
+from beadbox.engines.position_values import LearntPlayer, PartGroup, SearchResult, Valuer, WeightSheet
 from beadbox.engines.romgon.features import FEATURE_SETS, feature_text, features, refusal
 from beadbox.engines.romgon.minimax import is_won_by
 from beadbox.engines.romgon.parts import parts, sheet
@@ -21,7 +21,7 @@ from beadbox.rules.romgon.rules import Position, Romgon
 class ReadableValuer(Valuer[Romgon, Position, Move]):
     """Features and search for Romgon in plain Python, which is readable but slow."""
 
-    sets = FEATURE_SETS
+    feature_set_sizes = FEATURE_SETS
     describe_feature: Callable[..., str] = staticmethod(feature_text)
 
     def refusal(self, game: Romgon) -> str:
@@ -36,15 +36,15 @@ class ReadableValuer(Valuer[Romgon, Position, Move]):
     def sheet(self, game: Romgon, feature_set: str) -> WeightSheet:
         return sheet(feature_set, flips=game.options.flip)
 
-    def look(
+    def search(
         self,
         game: Romgon,
         position: Position,
-        player: Learnt,
+        player: LearntPlayer,
         *,
         whole: bool = False,
         time_limit_s: float | None = None,
-    ) -> Look[Move]:
+    ) -> SearchResult[Move]:
         """Return the scores as the base class specifies, but always exact and without a time limit."""
         board, side, options, weights = position.board, position.side, game.options, player.weights
         moves = legal_moves(board, side, options)
@@ -56,7 +56,7 @@ class ReadableValuer(Valuer[Romgon, Position, Move]):
                 near[index] = deep[index] = 1 - WIN
             elif abs(deep[index]) < WIN / 2:
                 deep[index] -= rounded_weight(player.restlessness) * n_visits(position, move)
-        return Look(moves, tuple(near), tuple(deep), max(range(len(moves)), key=deep.__getitem__), player.depth)
+        return SearchResult(moves, tuple(near), tuple(deep), max(range(len(moves)), key=deep.__getitem__), player.depth)
 
 
 def loses_by_history(game: Romgon, position: Position, move: Move) -> bool:
@@ -92,10 +92,10 @@ def _value(
         return WIN - k
     if depth > 1:
         return -max(_value(next_board, reply, side.other, options, weights, depth - 1, k + 1) for reply in replies)
-    return scored(next_board, side, weights)
+    return board_score(next_board, side, weights)
 
 
-def scored(board: Board, me: Side, weights: NDArray[np.float64]) -> float:
+def board_score(board: Board, me: Side, weights: NDArray[np.float64]) -> float:
     """Return the weighted sum of the features of a board on which ``me`` has just acted."""
     feature_set = next(name for name, n_weights in FEATURE_SETS.items() if n_weights == len(weights))
     return float(sum(weights[index] * amount for index, amount in features(board, me, feature_set).items()))

@@ -15,25 +15,25 @@ from beadbox.engines.romgon.accumulator import Accumulator, allocate_accumulator
 from beadbox.engines.romgon.boards import (
     MAX_ACTIONS,
     SHAPE,
-    do,
-    enters,
+    do_action,
+    enters_goal,
     generate,
     generate_legal,
     has_legal,
     in_check,
-    load,
-    undo,
-    wins,
+    load_board,
+    undo_action,
+    wins_at_once,
 )
-from beadbox.engines.romgon.search import promise
+from beadbox.engines.romgon.search import action_priority
 from beadbox.kernels.exact_floats import WIN
 from beadbox.kernels.jit import inlined
 
 INFINITE = 2 * WIN
-_TIED = 2.0**-30
-"""Margin below the best score that bounds the search of other actions, so that an equal score is found exactly.
+_TIE_MARGIN = 2.0**-30
+"""The search of later actions is bounded by the best score minus this margin, so that an equal score is exact.
 
-It is smaller than the difference between any two scores. Added to the score of a win, it is exact in a float64.
+The margin is smaller than the difference between any two scores. Added to the score of a win, it is exact in a float64.
 """
 
 
@@ -43,7 +43,7 @@ class Scratch(NamedTuple):
     accumulator: Accumulator
     actions: NDArray[np.int32]
     """``(depth + 1, MAX_ACTIONS)``: actions at each depth. Row 0 has the root's legal actions in canonical order."""
-    promises: NDArray[np.int64]
+    priorities: NDArray[np.int64]
     """``(depth + 1, MAX_ACTIONS)``: priority of each action."""
     history: NDArray[np.int64]
     """``(2, 4096)``: scores of the history heuristic for each side, which grow with each cut-off."""
@@ -51,7 +51,7 @@ class Scratch(NamedTuple):
     """``(MAX_ACTIONS,)``: whether the action at the root loses at once by the history of the game."""
     near: NDArray[np.float64]
     """``(MAX_ACTIONS,)``: score of each action at the root at depth 1."""
-    cost: NDArray[np.float64]
+    costs: NDArray[np.float64]
     """``(MAX_ACTIONS,)``: cost of each action at full depth, unless it wins or loses."""
     deep: NDArray[np.float64]
     """``(MAX_ACTIONS,)``: score at full depth. For an action that is not the best, it may be only an upper bound."""
@@ -62,7 +62,7 @@ class Scratch(NamedTuple):
 
 
 @kernel
-def scratch_made(depth: int, n_cells: int, stop: NDArray[np.uint8]) -> Scratch:
+def allocate_scratch(depth: int, n_cells: int, stop: NDArray[np.uint8]) -> Scratch:
     """Return the arrays for searches of this depth."""
     return Scratch(
         allocate_accumulator(n_cells),
@@ -97,29 +97,29 @@ def best(
     if remaining < 1 or scratch.stop[0]:
         return 0.0
     cells, sets = scratch.accumulator.cells, scratch.accumulator.sets
-    actions, promises = scratch.actions[k], scratch.promises[k]
+    actions, priorities = scratch.actions[k], scratch.priorities[k]
     other = 1 - side
     n = generate(cells, sets, side, options, actions)
     for index in range(n):
-        promises[index] = promise(cells, side, actions[index], scratch.history)
+        priorities[index] = action_priority(cells, side, actions[index], scratch.history)
     before = (sets[0], sets[1], sets[2], sets[3], sets[4])
     greatest = -INFINITE
     for index in range(n):
         # Selection sort: the next action is the most promising one of the rest.
         best_index = index
         for later in range(index + 1, n):
-            if promises[later] > promises[best_index]:
+            if priorities[later] > priorities[best_index]:
                 best_index = later
         action = actions[best_index]
         actions[best_index] = actions[index]
-        promises[best_index] = promises[index]
+        priorities[best_index] = priorities[index]
 
         code = cells[action & 63]
-        is_won = wins(cells, side, action)
-        is_safe = enters(cells, side, action) and not options & SHAPE
-        taken = do(cells, sets, side, action)
+        is_won = wins_at_once(cells, side, action)
+        is_safe = enters_goal(cells, side, action) and not options & SHAPE
+        taken = do_action(cells, sets, side, action)
         if not is_safe and in_check(cells, sets, side):
-            undo(cells, sets, action, code, taken, before)
+            undo_action(cells, sets, action, code, taken, before)
             continue
         scratch.n_nodes[0] += 1
         if is_won:
@@ -130,7 +130,7 @@ def best(
             value = WIN - k
         else:
             value = score(scratch.accumulator, side, weights)
-        undo(cells, sets, action, code, taken, before)
+        undo_action(cells, sets, action, code, taken, before)
         if value > greatest:
             greatest = value
             if value >= beta:
@@ -142,15 +142,15 @@ def best(
 
 
 @inlined
-def _look_near(scratch: Scratch, n: int, side: int, options: int, weights: NDArray[np.float64]) -> None:
+def _write_near_scores(scratch: Scratch, n: int, side: int, options: int, weights: NDArray[np.float64]) -> None:
     """Write the scores of the actions at depth 1 to ``scratch.near``."""
     cells, sets = scratch.accumulator.cells, scratch.accumulator.sets
     before = (sets[0], sets[1], sets[2], sets[3], sets[4])
     for index in range(n):
         action = scratch.actions[0, index]
         code = cells[action & 63]
-        is_won = wins(cells, side, action)
-        taken = do(cells, sets, side, action)
+        is_won = wins_at_once(cells, side, action)
+        taken = do_action(cells, sets, side, action)
         scratch.n_nodes[0] += 1
         if is_won or not has_legal(cells, sets, 1 - side, options):
             scratch.near[index] = WIN - 1
@@ -158,11 +158,11 @@ def _look_near(scratch: Scratch, n: int, side: int, options: int, weights: NDArr
             scratch.near[index] = 1 - WIN
         else:
             scratch.near[index] = score(scratch.accumulator, side, weights)
-        undo(cells, sets, action, code, taken, before)
+        undo_action(cells, sets, action, code, taken, before)
 
 
 @kernel
-def look(
+def search_root(
     scratch: Scratch, n: int, side: int, options: int, depth: int, whole: bool, weights: NDArray[np.float64]
 ) -> int:
     """Write the scores of the ``n`` actions in ``scratch.actions[0]``; return the index of the best, ties by order.
@@ -170,7 +170,7 @@ def look(
     If ``whole``, all scores at full depth are exact, else only the best one.
     """
     cells, sets = scratch.accumulator.cells, scratch.accumulator.sets
-    _look_near(scratch, n, side, options, weights)
+    _write_near_scores(scratch, n, side, options, weights)
     before = (sets[0], sets[1], sets[2], sets[3], sets[4])
     chosen, greatest = -1, -INFINITE
     for index in np.argsort(-scratch.near[:n], kind="mergesort"):
@@ -178,13 +178,13 @@ def look(
         if depth > 1 and abs(value) < WIN / 2:
             action = scratch.actions[0, index]
             code = cells[action & 63]
-            taken = do(cells, sets, side, action)
-            floor = -INFINITE if whole else greatest + scratch.cost[index] - _TIED
+            taken = do_action(cells, sets, side, action)
+            floor = -INFINITE if whole else greatest + scratch.costs[index] - _TIE_MARGIN
             two = int(np.int64(2))  # the literal 2 has its own type, for which numba would compile a second kernel
             value = -best(scratch, 1 - side, depth - 1, two, -INFINITE, -floor, options, weights)
-            undo(cells, sets, action, code, taken, before)
+            undo_action(cells, sets, action, code, taken, before)
         if abs(value) < WIN / 2:
-            value -= scratch.cost[index]
+            value -= scratch.costs[index]
         scratch.deep[index] = value
         if value > greatest or (value == greatest and index < chosen):
             chosen, greatest = index, value
@@ -196,12 +196,12 @@ class HistoryArrays(NamedTuple):
 
     barred: NDArray[np.bool_]
     """``(n,)``: whether the action loses at once."""
-    cost: NDArray[np.float64]
+    costs: NDArray[np.float64]
     """``(n,)``: cost of the action at full depth, unless it wins or loses."""
 
 
 @kernel
-def looked(
+def search_board(
     board: NDArray[np.uint8],
     side: int,
     options: int,
@@ -216,10 +216,10 @@ def looked(
     Actions are in canonical order. After ``stop`` is set, the search ends soon and deep scores are meaningless. Near
     scores are always complete.
     """
-    scratch = scratch_made(depth, len(board), stop)
-    load(board, scratch.accumulator.cells, scratch.accumulator.sets)
+    scratch = allocate_scratch(depth, len(board), stop)
+    load_board(board, scratch.accumulator.cells, scratch.accumulator.sets)
     n = generate_legal(scratch.accumulator.cells, scratch.accumulator.sets, side, options, scratch.actions[0])
     scratch.barred[:n] = past.barred
-    scratch.cost[:n] = past.cost
-    chosen = look(scratch, n, side, options, depth, whole, weights)
+    scratch.costs[:n] = past.costs
+    chosen = search_root(scratch, n, side, options, depth, whole, weights)
     return scratch.near[:n].copy(), scratch.deep[:n].copy(), chosen

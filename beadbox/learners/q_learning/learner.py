@@ -122,7 +122,9 @@ class QLearner:
         """Return every legal move of a position that is not terminal as a candidate, in canonical order."""
         entries = self.engine.entries(self.game, position)
         self.values.need(one.key for one in entries)
-        return tuple(Candidate(one.move, one.key, self.values[one.key], one.outlook, one.ends) for one in entries)
+        return tuple(
+            Candidate(one.move, one.key, self.values[one.key], one.evaluation, one.result_at_once) for one in entries
+        )
 
     def choose(self, position: AnyPosition, rng: Random) -> Chosen:
         """Choose a random move with the probability ε, or else the move with the greatest Q + E/100.
@@ -148,10 +150,10 @@ class QLearner:
     def _allowed(self, candidates: tuple[Candidate, ...]) -> Sequence[int]:
         """Return the indices of the candidates that pass the rule's checks, in canonical order; at least one."""
         every = range(len(candidates))
-        if self.rule.take_wins and (wins := [index for index in every if candidates[index].ends > 0]):
+        if self.rule.take_wins and (wins := [index for index in every if candidates[index].result_at_once > 0]):
             return wins
         if self.rule.avoid_repetition:
-            return [index for index in every if candidates[index].ends >= 0] or every
+            return [index for index in every if candidates[index].result_at_once >= 0] or every
         return every
 
     def follow(self, position: AnyPosition, move: AnyMove) -> Chosen:

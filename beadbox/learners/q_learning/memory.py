@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from beadbox.engines.action_values import BoardLookup, QLessons, Trainee
+from beadbox.engines.action_values import BoardLookup, QParameters, Trainee
 from beadbox.engines.level import Level
 from beadbox.kernels.random_source import RandomSource
 from beadbox.learners.choice import Decision
@@ -85,7 +85,7 @@ class QMemory:
         """
         known = self.machine
         frozen = QMemory(QLearner(known.game, known.rule, known.values, epsilon, learns=False))
-        return frozen._play(opponent, n_games, rng, in_turn=True, n_random=n_random)
+        return frozen._play(opponent, n_games, rng, alternate_sides=True, n_random=n_random)
 
     def train(self, opponent: Opponent, n_games: int, rng: RandomSource) -> Tally:
         """Play and learn ``n_games`` against a fixed opponent; return our tally. The memory is updated in place."""
@@ -106,7 +106,7 @@ class QMemory:
         rng: RandomSource,
         *,
         other_learns: bool = False,
-        in_turn: bool = False,
+        alternate_sides: bool = False,
         n_random: int = 0,
     ) -> Tally:
         game, engine = self.machine.game, self.machine.engine
@@ -120,9 +120,16 @@ class QMemory:
             case RandomOpponent():
                 pass
             case _:
-                return play_games(self.machine, other, n_games, rng, in_turn=in_turn, n_random=n_random)
+                return play_games(self.machine, other, n_games, rng, alternate_sides=alternate_sides, n_random=n_random)
         found = engine.trainer.play(
-            game, trainee, opponent, n_games, rng, other_learns=other_learns, in_turn=in_turn, n_random=n_random
+            game,
+            trainee,
+            opponent,
+            n_games,
+            rng,
+            other_learns=other_learns,
+            alternate_sides=alternate_sides,
+            n_random=n_random,
         )
         self.take(trainee)
         if isinstance(other, QMemory) and isinstance(opponent, Trainee) and other is not self:
@@ -132,7 +139,7 @@ class QMemory:
     def trainee(self) -> Trainee:
         """Return the machine in the form that the engine's compiled games train."""
         machine, rule = self.machine, self.machine.rule
-        lessons = QLessons(
+        parameters = QParameters(
             float(rule.learning_rate),
             float(rule.discount),
             float(rule.epsilon_decay),
@@ -144,7 +151,7 @@ class QMemory:
         )
         values = machine.values
         max_new_entries = None if values.room is None else max(values.room - values.n_new, 0)
-        return Trainee(lessons, float(machine.epsilon), self._board_lookup(), max_new_entries)
+        return Trainee(parameters, float(machine.epsilon), self._board_lookup(), max_new_entries)
 
     def _board_lookup(self) -> BoardLookup:
         """Return a function that reads the present values of all entries on boards."""
@@ -171,7 +178,7 @@ class QMemory:
         values = self.machine.values
         self.machine.epsilon = trainee.epsilon
         values.n_left_out += trainee.n_left_out
-        for one in trainee.taught:
+        for one in trainee.changes:
             values.learnt(one.key, one.before, one.after, one.visits, is_new=one.is_new)
 
 
@@ -182,12 +189,12 @@ def play_games(
     rng: Random,
     *,
     other_learns: bool = False,
-    in_turn: bool = False,
+    alternate_sides: bool = False,
     n_random: int = 0,
 ) -> Tally:
     """Play and learn ``n_games`` in the readable loop, the reference of the compiled one; return the learner's tally.
 
-    The random source draws the sides of every game, or the sides are taken ``in_turn``. The first ``n_random`` plies
+    The sides of every game are drawn at random, or alternate if ``alternate_sides``. The first ``n_random`` plies
     are random and are not learnt from. The learner learns first, then the opponent if ``other_learns``.
     """
     game, tally = learner.game, Tally()
@@ -204,7 +211,7 @@ def play_games(
         return move
 
     for number in range(n_games):
-        side = Side(number % 2 if in_turn else rng.below(2))
+        side = Side(number % 2 if alternate_sides else rng.below(2))
         own_decisions, opponent_decisions = list[Decision](), list[Decision]()
         if isinstance(other, QLearner):
             opponent_mover = _recording_mover(other, opponent_decisions)

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from beadbox import field_text
-from beadbox.engines.position_values import Learnt, Look, PartGroup, Valuer
+from beadbox.engines.position_values import LearntPlayer, PartGroup, SearchResult, Valuer
 from beadbox.engines.registry import engine_of
 from beadbox.kernels.exact_floats import (
     MAX_WEIGHT,
@@ -56,7 +56,7 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class Thought:
-    """A move of the machine, and its search's scores of every legal move, as in :class:`Look`."""
+    """A move of the machine, and its search's scores of every legal move, as in :class:`SearchResult`."""
 
     chosen: int
     """The index of the move among the legal moves."""
@@ -90,7 +90,7 @@ def zero_weights(game: AnyGame, rule: ValueRule) -> Weights:
     Raises:
         WeightsError: the game has no set of features with the name ``rule.features``.
     """
-    feature_sets = valuer_of(game).sets
+    feature_sets = valuer_of(game).feature_set_sizes
     if rule.features not in feature_sets:
         raise WeightsError(field_text.one_of(feature_sets))
     return np.zeros(feature_sets[rule.features])
@@ -157,14 +157,14 @@ class ValueLearner:
         return squash(float(sum(self.weights[index] * amount for index, amount in features.items())))
 
     @property
-    def player(self) -> Learnt:
+    def player(self) -> LearntPlayer:
         """The weights and search settings for play."""
-        return Learnt(self.played, self.rule.play_depth, self.rule.restlessness)
+        return LearntPlayer(self.played, self.rule.play_depth, self.rule.restlessness)
 
     @property
-    def training_player(self) -> Learnt:
+    def training_player(self) -> LearntPlayer:
         """The weights and search settings for learning."""
-        return Learnt(self.weights, self.rule.search_depth)
+        return LearntPlayer(self.weights, self.rule.search_depth)
 
     def parts(self, position: AnyPosition) -> tuple[PartGroup, ...]:
         """Return the parts that add up to the score of a position after a move, for the side that made the move.
@@ -173,13 +173,15 @@ class ValueLearner:
         """
         return self.valuer.parts(position, self.played, self.rule.features)
 
-    def look(self, position: AnyPosition, *, whole: bool = False, time_limit_s: float | None = None) -> Look[AnyMove]:
+    def search(
+        self, position: AnyPosition, *, whole: bool = False, time_limit_s: float | None = None
+    ) -> SearchResult[AnyMove]:
         """Search a position with the settings for play; return the scores of every legal move."""
-        return self.valuer.look(self.game, position, self.player, whole=whole, time_limit_s=time_limit_s)
+        return self.valuer.search(self.game, position, self.player, whole=whole, time_limit_s=time_limit_s)
 
     def choose(self, position: AnyPosition) -> AnyMove:
         """Choose the move with the best score; of equally good moves the first."""
-        found = self.look(position)
+        found = self.search(position)
         return found.moves[found.best]
 
     def think(
@@ -195,7 +197,7 @@ class ValueLearner:
         A full search of all moves is made if ``whole`` is true, if ``move`` is given, and up to :data:`WHOLE_DEPTH`.
         """
         whole = whole or move is not None or self.rule.play_depth <= WHOLE_DEPTH
-        found = self.look(position, whole=whole, time_limit_s=time_limit_s)
+        found = self.search(position, whole=whole, time_limit_s=time_limit_s)
         chosen = found.best if move is None else found.moves.index(move)
         deep = (score if whole or index == chosen else None for index, score in enumerate(found.deep))
         return found.moves[chosen], Thought(chosen, found.near, tuple(deep), found.depth)
@@ -203,7 +205,7 @@ class ValueLearner:
     def try_move(self, position: AnyPosition, rng: Random) -> tuple[Turn, AnyMove]:
         """Choose a move in a training game. Takes one random word, or two for a random or soft move."""
         rule = self.rule
-        found = self.valuer.look(self.game, position, self.training_player)
+        found = self.valuer.search(self.game, position, self.training_player)
         ticket, index = rng.below(PROBABILITY_UNITS), found.best
         if ticket < rule.random_share * PROBABILITY_UNITS:
             index = rng.below(len(found.moves))
@@ -214,7 +216,7 @@ class ValueLearner:
 
     def turn(self, position: AnyPosition, move: AnyMove) -> Turn:
         """Return the turn from which the machine learns, for a move that either player has made."""
-        found = self.valuer.look(self.game, position, self.training_player)
+        found = self.valuer.search(self.game, position, self.training_player)
         return Turn(position, value_of_score(found.score, self.rule.value_discount), found.moves[found.best] == move)
 
     def game_learnt(self, rng: Random, start: AnyPosition | None = None) -> Outcome:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from beadbox.engines.level import Level
-from beadbox.engines.position_values import FastValuer, Learnt
+from beadbox.engines.position_values import FastValuer, LearntPlayer
 from beadbox.engines.registry import engine_of
 from beadbox.kernels.random_source import RandomSource
 from beadbox.learners.value_learner.learner import Turn, ValueLearner, Weights
@@ -147,7 +147,7 @@ class ValuePlayer:
         return lambda position, rng: self.machine.choose(position)
 
 
-def compiled_meeting(game: AnyGame, one: Learnt | Level, other: Learnt | Level) -> Meeting:
+def compiled_meeting(game: AnyGame, one: LearntPlayer | Level, other: LearntPlayer | Level) -> Meeting:
     """Return a function that plays compiled games between two players: learnt values, or levels of the engine.
 
     The function gives the results of ``beadbox.strength.snapshots.meeting``, a hundred times as fast. A level with a

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from beadbox import field_text
-from beadbox.engines.position_values import Lessons
+from beadbox.engines.position_values import SelfPlayParameters
 from beadbox.engines.registry import engine_of
 from beadbox.learners.plain_rule import PlainRule
 from beadbox.learners.rule import RuleError
@@ -99,9 +99,9 @@ class ValueRule(PlainRule):
         return engine.valuer.refusal(game)
 
     @property
-    def lessons(self) -> Lessons:
+    def lessons(self) -> SelfPlayParameters:
         """The fields about learning, in the form that kernels take."""
-        return Lessons(
+        return SelfPlayParameters(
             search_depth=self.search_depth,
             rate=self.value_rate,
             rate_floor=self.value_rate_floor,

@@ -4,7 +4,7 @@ numba compiles a kernel at its first call with certain types of arguments. So :f
 the types of real calls.
 """
 
-from beadbox.engines.position_values import Learnt
+from beadbox.engines.position_values import LearntPlayer
 from beadbox.kernels.random_source import RandomSource
 from beadbox.learners.value_learner.learner import valuer_of, zero_weights
 from beadbox.learners.value_learner.memory import ValueMemory, compiled_meeting
@@ -20,6 +20,6 @@ def warm_up() -> None:
     memory, rng = ValueMemory.load(game, rule, zero_weights(game, rule)), RandomSource(1)
     memory.train_against(memory, 1, rng, opponent_learns=True)
     memory.machine.choose(game.initial_position())
-    player = Learnt(memory.machine.played, 1)
+    player = LearntPlayer(memory.machine.played, 1)
     compiled_meeting(game, player, player)((), Side.FIRST, rng)
     valuer_of(game).features(game.initial_position(), rule.features)

@@ -73,9 +73,9 @@ def candidate_view(game: AnyGame, position: AnyPosition, candidate: Candidate) -
         "move": game.format_move(candidate.move),
         "name": game.look.tell_move(position, candidate.move),
         "value": candidate.value,
-        "outlook": candidate.outlook / OUTLOOK,
+        "outlook": candidate.evaluation / OUTLOOK,
         "total": candidate.total,
-        "ends": candidate.ends,
+        "ends": candidate.result_at_once,
     }
 
 

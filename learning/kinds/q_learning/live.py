@@ -34,7 +34,7 @@ def _candidates(game: AnyGame, position: AnyPosition, values: Sequence[float]) -
     engine = engine_of(game)
     assert engine is not None, "a Q-learner plays only games with an engine"
     return [
-        Candidate(entry.move, entry.key, value, entry.outlook, entry.ends)
+        Candidate(entry.move, entry.key, value, entry.evaluation, entry.result_at_once)
         for entry, value in zip(engine.entries(game, position), values, strict=True)
     ]
 

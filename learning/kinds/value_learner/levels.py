@@ -59,7 +59,7 @@ def level_thought(live: LiveMatch, move: LevelMove) -> PartsThought | None:
     if machine is None:
         return None
     position = position_before(live, move.ply)
-    search = machine.valuer.look(game, position, machine.player._replace(depth=1), whole=True)
+    search = machine.valuer.search(game, position, machine.player._replace(depth=1), whole=True)
     chosen = search.moves.index(game.parse_move(live.plies[move.ply].move))
     deep = search.deep if depth == 1 else (None,) * len(search.moves)
     scores = Scores(chosen, search.near, deep, depth)

@@ -72,7 +72,7 @@ class FrozenLearner:
         """Return the best move, and every move with its value from -1 to 1; ``None`` where there is no move."""
         if not self.machine.game.legal_moves(position):
             return None
-        result = self.machine.look(position, whole=True, time_limit_s=settings.AI_QUICK_TIME_BUDGET_S)
+        result = self.machine.search(position, whole=True, time_limit_s=settings.AI_QUICK_TIME_BUDGET_S)
         discount = self.machine.rule.value_discount
         candidates = tuple(
             Candidate(move, "", value_of_score(score, discount), 0.0)

@@ -100,9 +100,9 @@ class ValueLearnerPage(KindPage):
         if machine is None or engine is None:
             return None
         context = {
-            "levels": [level for level, _ in engine.ladder(game) if level.learnt],
+            "levels": [level for level, _ in engine.ladder(game) if level.uses_learnt_value],
             "elsewhere": [
-                (other, level_url(other)) for other in map(game_get, engine.modes.values()) if other is not game
+                (other, level_url(other)) for other in map(game_get, engine.ladder_games.values()) if other is not game
             ],
             "n_learnt": machine.n_learnt,
             "n_weights": len(machine.weights),

@@ -7,7 +7,7 @@ from typing import Any
 from django.core.management.base import BaseCommand
 
 from beadbox.engines.engine import AnyEngine
-from beadbox.engines.ladder import Measured, ladders_text
+from beadbox.engines.ladder import LadderMeasurement, ladders_format
 from beadbox.engines.registry import ENGINES
 from beadbox.rules.registry import game_get
 from beadbox.tournaments import ladder
@@ -32,16 +32,16 @@ class Command(BaseCommand):
         games = {name: options[name] for name in ("near", "far", "seed")}
         for engine in ENGINES.values():
             if path := options["file"] or engine.ladder_file:
-                path.write_text(ladders_text({mode: self._mode(engine, mode, games) for mode in engine.modes}))
+                path.write_text(ladders_format({mode: self._mode(engine, mode, games) for mode in engine.ladder_games}))
                 self.stdout.write(f"written to {path}")
 
-    def _mode(self, engine: AnyEngine, mode: str, games: dict[str, int]) -> Measured:
-        game, pairs = game_get(engine.modes[mode]), []
+    def _mode(self, engine: AnyEngine, mode: str, games: dict[str, int]) -> LadderMeasurement:
+        game, pairs = game_get(engine.ladder_games[mode]), []
         for pair in ladder.pairs_measured(engine, game, ladder.pairs_all(engine, game), **games):
             self.stdout.write(f"{mode}: {pair.strong} against {pair.weak}: {ladder.pair_words(pair)}")
             pairs.append(pair)
-        names = [slug for slug, level in engine.levels.items() if engine.plays_at(game, level)]
+        names = [slug for slug, level in engine.levels.items() if engine.supports_level(game, level)]
         ratings = ladder.rated(names, pairs)
         for slug, rating in ratings.items():
             self.stdout.write(f"{mode}: {slug}: {rating.words}")
-        return Measured(game.slug, ladder.conditions(engine, game, **games), ratings, pairs)
+        return LadderMeasurement(game.slug, ladder.conditions(engine, game, **games), ratings, pairs)

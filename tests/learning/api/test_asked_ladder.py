@@ -10,7 +10,7 @@ from django.test import Client
 
 from beadbox.engines.ladder import ladders_read
 from beadbox.engines.registry import ENGINES
-from beadbox.engines.romgon.levels import FILE
+from beadbox.engines.romgon.levels import LADDER_FILE
 from beadbox.kernels.random_source import RandomSource
 from beadbox.rules.registry import game_get
 from beadbox.rules.romgon.moves import Options
@@ -85,7 +85,7 @@ def test_a_player_with_history_does_not_lose_by_repetition() -> None:
 
 
 def test_the_page_has_the_published_share_of_each_pair() -> None:
-    found = {(pair.strong, pair.weak): pair for pair in ladders_read(FILE)["flips"].pairs}
+    found = {(pair.strong, pair.weak): pair for pair in ladders_read(LADDER_FILE)["flips"].pairs}
     page = PAGE.read_text()
     for strong, weak in ladder.neighbours(ENGINES["romgon"], romgon()):
         assert f"{row_start(strong, weak)} {row_cell(found[strong, weak])} |" in page

@@ -8,7 +8,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from beadbox.engines.romgon.levels import LEVELS
-from beadbox.engines.romgon.shipped import shipped
+from beadbox.engines.romgon.shipped import shipped_value
 from beadbox.kernels.exact_floats import squash
 from beadbox.kernels.random_source import RandomSource
 from beadbox.learners.value_learner.rule import ValueRule
@@ -51,7 +51,7 @@ def test_a_level_explains_its_last_move(level: str, game: str) -> None:
     _, (position, move) = match_moves(live_match_load(Match.objects.get()))
     machine = level_machine(rules, depth)
     assert machine is not None
-    look = machine.look(position, whole=True)
+    look = machine.search(position, whole=True)
     assert look.moves[look.best] == move
     assert (thought["ply"], thought["role"], thought["depth"]) == (1, "White", depth)
     assert thought["sum"] == look.near[look.best] == sum(group["value"] for group in thought["groups"])
@@ -152,7 +152,7 @@ class TestPage:
         with CaptureQueriesContext(connection) as queries:
             answer = client.get(f"/learnt/{game}")
         assert (answer.status_code, len(queries)) == (200, 0)
-        rules, weights = game_get(game), shipped(name).weights
+        rules, weights = game_get(game), shipped_value(name).weights
         machine = level_machine(rules)
         assert machine is not None
         sheet = machine.valuer.sheet(rules, machine.rule.features)

@@ -335,7 +335,7 @@ class TestLiveMatches:
         assert thought["sum"] == sum(group["value"] for group in thought["groups"])
         assert thought["value"] == squash(thought["sum"])
         assert [group["value"] for group in thought["groups"]] == [one.value for one in machine_before.parts(after)]
-        look = machine_before.look(position, whole=True)
+        look = machine_before.search(position, whole=True)
         assert thought["sum"] == look.near[look.best]
         assert thought["n_moves"] == len(look.moves)
         (played_move,) = (one for one in thought["moves"] if one["chosen"])
@@ -592,7 +592,7 @@ class TestPages:
         position = GAME.apply(start, GAME.legal_moves(start)[3])
         for shown_position, query in ((start, ""), (position, f"?position={quote(GAME.encode(position))}")):
             values_json = api.get(f"/api/machines/{machine.pk}/values/{quote(GAME.encode(shown_position))}").json()
-            look = value_machine.look(shown_position, whole=True)
+            look = value_machine.search(shown_position, whole=True)
             assert [one["found"] for one in values_json["moves"]] == sorted(map(squash, look.deep), reverse=True)
             (best,) = (one for one in values_json["moves"] if one["best"])
             assert (best, best["move"]) == (values_json["moves"][0], GAME.format_move(look.moves[look.best]))
