@@ -1,4 +1,4 @@
-"""The REST interface of rooms: statuses, bodies, and the seat proved by a session or a token."""
+"""The REST interface of rooms: statuses, bodies, and seats that a session or a token proves."""
 
 from typing import Any
 
@@ -46,11 +46,11 @@ def test_a_side_can_be_given_in_several_forms(api: APIClient, side: str, role: s
     assert open_room(api, side=side)["role"] == role
 
 
-@pytest.mark.parametrize("way", ["body", "header"])
-def test_a_seat_token_moves_by_text_or_by_square(api: APIClient, way: str) -> None:
+@pytest.mark.parametrize("place_of_token", ["body", "header"])
+def test_a_seat_token_moves_by_text_or_by_square(api: APIClient, place_of_token: str) -> None:
     answer = open_room(api)
-    extra = {"seat_token": answer["seat_token"]} if way == "body" else {}
-    headers = {"X-Seat-Token": answer["seat_token"]} if way == "header" else {}
+    extra = {"seat_token": answer["seat_token"]} if place_of_token == "body" else {}
+    headers = {"X-Seat-Token": answer["seat_token"]} if place_of_token == "header" else {}
     url = f"/api/rooms/{answer['code']}/move"
     state = api.post(url, {"position": 5, **extra}, headers=headers).json()
     assert (state["ply"], state["board"][4]) == (2, "X")
@@ -67,8 +67,8 @@ def test_a_role_without_a_token_is_refused(api: APIClient) -> None:
 
 def test_a_friend_joins_once_and_a_third_player_is_refused(api: APIClient) -> None:
     answer = open_room(api, opponent="human")
-    joined = APIClient().post(f"/api/rooms/{answer['code']}/join")
-    assert (joined.status_code, joined.json()["role"]) == (200, "O")
+    join_response = APIClient().post(f"/api/rooms/{answer['code']}/join")
+    assert (join_response.status_code, join_response.json()["role"]) == (200, "O")
     full = APIClient().post(f"/api/rooms/{answer['code']}/join")
     assert (full.status_code, full.json()["code"]) == (409, "room_full")
 
@@ -80,11 +80,11 @@ def test_resign_and_play_again_with_sides_swapped(api: APIClient) -> None:
     assert api.post(f"{base}/reset", {}, headers=headers).json()["code"] == "match_not_finished"
     resigned = api.post(f"{base}/resign", {}, headers=headers).json()
     assert resigned["outcome"] == {"winner": "O", "termination": "resignation", "reason": "the loser resigned"}
-    again = api.post(f"{base}/reset", {"swap": True}, headers=headers).json()
-    assert (again["number"], again["ply"], again["seats"][1]["kind"]) == (2, 1, "human")
+    rematch = api.post(f"{base}/reset", {"swap": True}, headers=headers).json()
+    assert (rematch["number"], rematch["ply"], rematch["seats"][1]["kind"]) == (2, 1, "human")
 
 
-CASES: list[tuple[str, dict[str, Any], int, str]] = [
+INVALID_CALLS: list[tuple[str, dict[str, Any], int, str]] = [
     ("move", {"position": 10}, 400, "invalid_move"),
     ("move", {"position": -1}, 400, "invalid_move"),
     ("move", {"position": 1.5}, 400, "malformed"),
@@ -96,12 +96,12 @@ CASES: list[tuple[str, dict[str, Any], int, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("call", "body", "status", "code"), CASES)
+@pytest.mark.parametrize(("action", "body", "status", "code"), INVALID_CALLS)
 def test_bad_input_has_a_status_a_code_and_no_effect(
-    api: APIClient, call: str, body: dict[str, Any], status: int, code: str
+    api: APIClient, action: str, body: dict[str, Any], status: int, code: str
 ) -> None:
     answer = open_room(api)
-    response = api.post(f"/api/rooms/{answer['code']}/{call}", body, headers={"X-Seat-Token": answer["seat_token"]})
+    response = api.post(f"/api/rooms/{answer['code']}/{action}", body, headers={"X-Seat-Token": answer["seat_token"]})
     assert (response.status_code, response.json()["code"]) == (status, code)
     assert response.json()["detail"]
     assert not Ply.objects.exists()
@@ -125,24 +125,24 @@ def test_refusal_to_open_a_room_names_the_field(api: APIClient, body: dict[str, 
     assert not Seat.objects.exists()
 
 
-def test_machines_that_are_missing_or_play_the_other_side(api: APIClient) -> None:
+def test_missing_and_wrong_side_machines_are_refused(api: APIClient) -> None:
     learner = factories.machine()
     missing = api.post("/api/rooms", {"opponent": "machine", "machine": "nowhere"})
     assert (missing.status_code, missing.json()["code"]) == (404, "machine_not_found")
-    wrong = api.post("/api/rooms", {"opponent": "machine", "machine": str(learner.pk), "side": "O"})
-    assert (wrong.status_code, wrong.json()["code"]) == (409, "machine_wrong_side")
+    wrong_side = api.post("/api/rooms", {"opponent": "machine", "machine": str(learner.pk), "side": "O"})
+    assert (wrong_side.status_code, wrong_side.json()["code"]) == (409, "machine_wrong_side")
     assert not Room.objects.exists()
     assert open_room(api, opponent="machine", machine=learner.slug)["role"] == "X"
 
 
 @pytest.mark.parametrize("path", ["zzzzzz", "zzzzzz/join", "zzzzzz/move", "zzzzzz/resign", "zzzzzz/reset"])
-def test_a_code_that_does_not_exist(api: APIClient, path: str) -> None:
+def test_an_unknown_code_is_not_found(api: APIClient, path: str) -> None:
     method = api.get if "/" not in path else api.post
     response = method(f"/api/rooms/{path}", {"move": "5"})
     assert (response.status_code, response.json()["code"]) == (404, "room_not_found")
 
 
-def test_bodies_that_are_not_json_or_too_large(api: APIClient) -> None:
+def test_bodies_that_are_not_json_or_too_large_are_refused(api: APIClient) -> None:
     broken = api.post("/api/rooms", "{", content_type="application/json")
     assert (broken.status_code, broken.json()["code"]) == (400, "malformed")
     form = api.post("/api/rooms", "opponent=human", content_type="application/x-www-form-urlencoded")
@@ -179,18 +179,20 @@ def test_the_schema_describes_every_endpoint(api: APIClient) -> None:
     assert b"/api/rooms/{code}/move" in schema.content
 
 
-@pytest.mark.parametrize("door", ["api", "page"])
-def test_a_refused_seat_creates_no_session(door: str) -> None:
+@pytest.mark.parametrize("interface", ["api", "page"])
+def test_a_refused_seat_creates_no_session(interface: str) -> None:
     full = factories.room("human").room.code
-    opened, joined = {"api": ("/api/rooms", f"/api/rooms/{full}/join"), "page": ("/rooms", "/rooms/join")}[door]
-    make = APIClient if door == "api" else Client
-    assert make().post(joined, {} if door == "api" else {"code": full}).status_code in (200, 302)
+    open_url, join_response = {"api": ("/api/rooms", f"/api/rooms/{full}/join"), "page": ("/rooms", "/rooms/join")}[
+        interface
+    ]
+    make_client = APIClient if interface == "api" else Client
+    assert make_client().post(join_response, {} if interface == "api" else {"code": full}).status_code in (200, 302)
     assert Session.objects.count() == 1, "only the visitor that has taken the seat has a session"
     for url, body in (
-        (joined, {} if door == "api" else {"code": full}),
-        (opened, {"opponent": "machine", "machine": "nobody"}),
+        (join_response, {} if interface == "api" else {"code": full}),
+        (open_url, {"opponent": "machine", "machine": "nobody"}),
     ):
-        assert make().post(url, body).status_code in (302, 404, 409)
+        assert make_client().post(url, body).status_code in (302, 404, 409)
     assert Session.objects.count() == 1
 
 
@@ -206,7 +208,7 @@ def test_a_session_holds_its_seat_without_a_token(client: Any) -> None:
 class TestExhibition:
     """Two automated players meet, and only the host lets them move."""
 
-    def test_it_is_opened_stepped_and_played_to_its_end(self, api: APIClient) -> None:
+    def test_an_exhibition_is_opened_stepped_and_finished(self, api: APIClient) -> None:
         first, second = factories.machine(Side.FIRST), factories.machine(Side.SECOND)
         answer = api.post("/api/rooms", {"first": first.pk, "second": second.slug}).json()
         assert set(answer) == {"code", "role", "seat_token"}
@@ -227,8 +229,8 @@ class TestExhibition:
     @pytest.mark.parametrize("headers", [{}, {"X-Seat-Token": "guessed"}])
     def test_only_the_host_steps_or_restarts(self, api: APIClient, headers: dict[str, str]) -> None:
         answer = api.post("/api/rooms", {"first": "random", "second": "perfect"}).json()
-        for what in ("step", "reset"):
-            response = APIClient().post(f"/api/rooms/{answer['code']}/{what}", headers=headers)
+        for action in ("step", "reset"):
+            response = APIClient().post(f"/api/rooms/{answer['code']}/{action}", headers=headers)
             assert (response.status_code, response.json()["code"]) == (403, "not_the_host")
 
     def test_a_match_with_a_person_cannot_be_stepped(self, api: APIClient) -> None:
@@ -289,9 +291,9 @@ def test_an_opponent_can_be_the_id_of_a_machine(api: APIClient) -> None:
 
 
 def test_games_are_grouped_by_family_with_their_sizes(api: APIClient) -> None:
-    listed = {game["slug"]: game for game in api.get("/api/games").json()["results"]}
-    assert all(game["family"] == slug for slug, game in listed.items())
-    hexapawn = listed["hexapawn"]
+    games_by_slug = {game["slug"]: game for game in api.get("/api/games").json()["results"]}
+    assert all(game["family"] == slug for slug, game in games_by_slug.items())
+    hexapawn = games_by_slug["hexapawn"]
     sizes = [(one["columns"], one["rows"]) for one in hexapawn["variants"]]
     assert sizes[0] == (3, 3), "the usual board first"
     assert sorted(sizes) == [(3, 3), (3, 4), (4, 3), (4, 4), (5, 3), (5, 4)]
@@ -310,7 +312,7 @@ class TestGuestWithCookies:
     def browser(self) -> APIClient:
         return APIClient(enforce_csrf_checks=True)
 
-    def csrf(self, browser: APIClient) -> dict[str, str]:
+    def csrf_headers(self, browser: APIClient) -> dict[str, str]:
         return {"X-CSRFToken": browser.cookies["csrftoken"].value}
 
     def test_the_session_that_opens_a_room_has_its_seat(self, browser: APIClient) -> None:
@@ -321,8 +323,8 @@ class TestGuestWithCookies:
         page = browser.get(f"/rooms/{answer['code']}")
         assert page.context["role"] == "X"
         assert browser.post(f"{url}/resign", headers=self.csrf(browser)).json()["status"] == "finished"
-        again = open_exhibition(browser, self.csrf(browser))
-        assert browser.get(f"/rooms/{again['code']}").context["role"] == "X", (
+        rematch = open_room_with_headers(browser, self.csrf(browser))
+        assert browser.get(f"/rooms/{rematch['code']}").context["role"] == "X", (
             "the session has a seat in another room too"
         )
 
@@ -333,10 +335,10 @@ class TestGuestWithCookies:
         for words in ("X-CSRFToken", "cookie csrftoken", "Referer", "send no cookies"):
             assert words in refused.json()["detail"]
         assert browser.post("/api/rooms", {"opponent": "perfect"}, headers=self.csrf(browser)).status_code == 201
-        by_tls = browser.post("/api/rooms", {"opponent": "perfect"}, headers=self.csrf(browser), secure=True)
-        assert "Referer" in by_tls.json()["detail"]
-        where = {**self.csrf(browser), "Referer": "https://testserver/"}
-        assert browser.post("/api/rooms", {"opponent": "perfect"}, headers=where, secure=True).status_code == 201
+        https_response = browser.post("/api/rooms", {"opponent": "perfect"}, headers=self.csrf(browser), secure=True)
+        assert "Referer" in https_response.json()["detail"]
+        headers = {**self.csrf(browser), "Referer": "https://testserver/"}
+        assert browser.post("/api/rooms", {"opponent": "perfect"}, headers=headers, secure=True).status_code == 201
         browser.cookies.clear()
         assert browser.post("/api/rooms", {"opponent": "perfect"}).status_code == 201
 
@@ -344,41 +346,47 @@ class TestGuestWithCookies:
         answer = open_room(APIClient(), opponent="human")
         assert browser.post(f"/api/rooms/{answer['code']}/join").json()["role"] == "O"
         assert browser.get(f"/rooms/{answer['code']}").context["role"] == "O"
-        show = browser.post("/api/rooms", {"first": "random", "second": "perfect"}, headers=self.csrf(browser)).json()
-        stepped = browser.post(f"/api/rooms/{show['code']}/step", headers=self.csrf(browser))
+        exhibition = browser.post(
+            "/api/rooms", {"first": "random", "second": "perfect"}, headers=self.csrf(browser)
+        ).json()
+        stepped = browser.post(f"/api/rooms/{exhibition['code']}/step", headers=self.csrf(browser))
         assert (stepped.status_code, stepped.json()["ply"]) == (200, 1)
 
     @pytest.mark.parametrize("token", ["unknown", "of another room", "empty", "none"])
-    @pytest.mark.parametrize("way", ["header", "body"])
-    def test_an_invalid_seat_token_keeps_the_csrf_check(self, browser: APIClient, token: str, way: str) -> None:
+    @pytest.mark.parametrize("place_of_token", ["header", "body"])
+    def test_an_invalid_seat_token_keeps_the_csrf_check(
+        self, browser: APIClient, token: str, place_of_token: str
+    ) -> None:
         answer, other = open_room(browser), open_room(APIClient())
         text = {"unknown": "guessed", "of another room": other["seat_token"], "empty": "", "none": None}[token]
-        if (text, way) == ("", "body"):
+        if (text, place_of_token) == ("", "body"):
             text = " "  # blank, since an empty token is refused before any other check
-        headers = {"X-Seat-Token": text} if way == "header" and text is not None else {}
-        body = {"seat_token": text} if way == "body" and text is not None else {}
-        for what, more in (("move", {"position": 5}), ("resign", {}), ("reset", {})):
-            forged = browser.post(f"/api/rooms/{answer['code']}/{what}", {**body, **more}, headers=headers)
+        headers = {"X-Seat-Token": text} if place_of_token == "header" and text is not None else {}
+        body = {"seat_token": text} if place_of_token == "body" and text is not None else {}
+        for action, more in (("move", {"position": 5}), ("resign", {}), ("reset", {})):
+            forged = browser.post(f"/api/rooms/{answer['code']}/{action}", {**body, **more}, headers=headers)
             assert forged.status_code in (400, 403)
             if forged.status_code == 403:
                 assert forged.json()["code"] == "permission_denied"
-        free = open_room(APIClient(), opponent="human")
-        for url in ("/api/rooms", f"/api/rooms/{free['code']}/join"):
+        waiting_room = open_room(APIClient(), opponent="human")
+        for url in ("/api/rooms", f"/api/rooms/{waiting_room['code']}/join"):
             assert browser.post(url, {"opponent": "perfect"}, headers=headers).status_code == 403
         assert not Ply.objects.exists()
         assert Match.objects.filter(status="playing").count() == 2
 
     def test_a_seat_token_takes_precedence_over_the_session(self, browser: APIClient) -> None:
-        """Otherwise the opponent's page could move for us: its own token would let our cookies past the CSRF check."""
+        """A request with the opponent's token acts for the opponent, so it cannot use our session without CSRF."""
         answer = open_room(browser, opponent="human")
         url = f"/api/rooms/{answer['code']}"
-        foe = APIClient().post(f"{url}/join").json()
-        forged = browser.post(f"{url}/move", {"position": 5, "seat_token": foe["seat_token"]})
+        opponent = APIClient().post(f"{url}/join").json()
+        forged = browser.post(f"{url}/move", {"position": 5, "seat_token": opponent["seat_token"]})
         assert (forged.status_code, forged.json()["code"]) == (409, "not_your_turn")
         own = browser.post(f"{url}/move", {"position": 5}, headers={"X-Seat-Token": answer["seat_token"]})
-        assert (own.status_code, own.json()["ply"]) == (200, 1), "ours proves our seat, and needs no CSRF token"
+        assert (own.status_code, own.json()["ply"]) == (200, 1), (
+            "our seat token proves our seat, and needs no CSRF token"
+        )
 
 
-def open_exhibition(api: APIClient, headers: dict[str, str]) -> dict[str, Any]:
+def open_room_with_headers(api: APIClient, headers: dict[str, str]) -> dict[str, Any]:
     answer: dict[str, Any] = api.post("/api/rooms", {"opponent": "perfect"}, headers=headers).json()
     return answer

@@ -1,4 +1,4 @@
-"""Blocked addresses get no answer: single addresses, networks, and hashes that rooms keep."""
+"""Blocked addresses get no answer: single addresses, networks, and the hashes that rooms store."""
 
 import asyncio
 from collections.abc import Iterator
@@ -25,7 +25,7 @@ from tests.sockets import PAGE
 from tests.waiting import wait_until
 
 STRANGER = "203.0.113.7"
-ADD = "/admin/games/addressblock/add/"
+ADD_URL = "/admin/games/addressblock/add/"
 
 
 @pytest.fixture(autouse=True)
@@ -39,7 +39,7 @@ def scope_of(address: str, kind: str = "http") -> Scope:
 
 
 @pytest.mark.parametrize(
-    ("blocked", "inside", "outside"),
+    ("network", "inside", "outside"),
     [
         ("203.0.113.7", "203.0.113.7", "203.0.113.8"),
         ("203.0.113.0/24", "203.0.113.255", "203.0.114.0"),
@@ -52,9 +52,9 @@ def scope_of(address: str, kind: str = "http") -> Scope:
         ("::1", "::1", "::2"),
     ],
 )
-def test_a_blocked_network_contains_its_addresses(blocked: str, inside: str, outside: str) -> None:
+def test_a_blocked_network_contains_its_addresses(network: str, inside: str, outside: str) -> None:
     blocks = Blocks()
-    blocks.put([blocked, "198.51.100.0/30"])
+    blocks.put([network, "198.51.100.0/30"])
     assert blocks.holds(inside)
     assert not blocks.holds(outside)
     assert not blocks.holds("")
@@ -71,10 +71,10 @@ def test_a_hash_blocks_only_its_own_address() -> None:
 
 
 class Listener(FrameConsumer):
-    """A socket that answers each frame, and sends a text whenever the test tells it to."""
+    """A socket that answers each frame and can be told to send a text."""
 
     channel_layer_alias = ""
-    heard: ClassVar[list[str]] = []
+    received_kinds: ClassVar[list[str]] = []
     sockets: ClassVar[list[FrameConsumer]] = []
 
     async def connect(self) -> None:
@@ -82,7 +82,7 @@ class Listener(FrameConsumer):
         await self.accept()
 
     async def handle(self, kind: str, data: dict[str, Any]) -> None:
-        self.heard.append(kind)
+        self.received_kinds.append(kind)
         await self.send_frame("yes", {})
 
 
@@ -120,7 +120,7 @@ async def test_block_refuses_pages_and_closes_open_sockets() -> None:
         communicator = ApplicationCommunicator(BlockedAddresses(page), scope_of(address))
         return int((await communicator.receive_output())["status"])
 
-    Listener.heard.clear()
+    Listener.received_kinds.clear()
     socket = socket_of_stranger()
     assert (await socket.connect())[0]
     await socket.send_to(text_data='{"type": "a"}')
@@ -131,7 +131,7 @@ async def test_block_refuses_pages_and_closes_open_sockets() -> None:
     assert await status("203.0.113.8") == 200
     await socket.send_to(text_data='{"type": "b"}')
     assert await socket.receive_output() == {"type": "websocket.close", "code": CLOSE_BLOCKED}
-    assert Listener.heard == ["a"]
+    assert Listener.received_kinds == ["a"]
     await socket.wait()
     assert await socket_of_stranger().connect() == (False, CLOSE_BLOCKED)
 
@@ -139,8 +139,8 @@ async def test_block_refuses_pages_and_closes_open_sockets() -> None:
 @pytest.mark.django_db
 def test_expired_blocks_do_not_count() -> None:
     now = timezone.now()
-    for network, lasts in ((STRANGER, 1), ("198.51.100.7", -1)):
-        AddressBlock.objects.create(network=network, reason="spam", expires_at=now + timedelta(hours=lasts))
+    for network, hours in ((STRANGER, 1), ("198.51.100.7", -1)):
+        AddressBlock.objects.create(network=network, reason="spam", expires_at=now + timedelta(hours=hours))
     BLOCKS.read()
     assert BLOCKS.holds(STRANGER)
     assert not BLOCKS.holds("198.51.100.7")
@@ -151,18 +151,18 @@ def test_process_keeps_reading_blocks_after_a_database_error(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("menace_site.server.lifespan.BLOCKS_MAX_AGE_S", 0.01)
-    tries, read = [], BLOCKS.read
+    attempts, read_blocks = [], BLOCKS.read
 
     def fail_once() -> None:
-        tries.append(1)
-        if len(tries) == 1:
+        attempts.append(1)
+        if len(attempts) == 1:
             raise OperationalError("the server is gone")
-        read()
+        read_blocks()
 
     async def run_blocks() -> None:
-        reading = asyncio.create_task(reload_blocks())
+        reading_task = asyncio.create_task(reload_blocks())
         assert await asyncio.to_thread(wait_until, lambda: BLOCKS.holds(STRANGER))
-        reading.cancel()
+        reading_task.cancel()
 
     monkeypatch.setattr(BLOCKS, "read", fail_once)
     AddressBlock.objects.create(network=STRANGER, reason="spam", expires_at=timezone.now() + timedelta(hours=1))
@@ -175,14 +175,14 @@ def staff(client: Any) -> Any:
     return client
 
 
-def block(client: Any, network: str, **more: Any) -> Any:
-    return client.post(ADD, {"network": network, "reason": "spam", "lasts": "24", **more})
+def post_block(client: Any, network: str, **more: Any) -> Any:
+    return client.post(ADD_URL, {"network": network, "reason": "spam", "lasts": "24", **more})
 
 
 @pytest.mark.django_db
 def test_blocking_and_unblocking_by_staff_is_logged(staff: Any, django_capture_on_commit_callbacks: Any) -> None:
     with django_capture_on_commit_callbacks(execute=True):
-        assert block(staff, " 203.0.113.9/24 ").status_code == 302
+        assert post_block(staff, " 203.0.113.9/24 ").status_code == 302
     row = AddressBlock.objects.get()
     assert (row.network, row.created_by.username) == ("203.0.113.0/24", "staff")
     assert timedelta(hours=23) < row.expires_at - timezone.now() <= timedelta(hours=24)
@@ -212,18 +212,18 @@ def test_blocking_and_unblocking_by_staff_is_logged(staff: Any, django_capture_o
     ],
 )
 def test_refusal_of_an_invalid_block_names_the_field(staff: Any, network: str, words: str) -> None:
-    assert words in block(staff, network).content.decode()
+    assert words in post_block(staff, network).content.decode()
     assert not AddressBlock.objects.exists()
 
 
 @pytest.mark.django_db
 def test_an_ipv6_address_is_blocked_as_a_network(staff: Any, django_capture_on_commit_callbacks: Any) -> None:
-    assert "the whole /64" in staff.get(ADD).content.decode()
+    assert "the whole /64" in staff.get(ADD_URL).content.decode()
     staff.defaults["REMOTE_ADDR"] = "2001:db8:1:2::5"
-    assert "This address is yours." in block(staff, "2001:db8:1:2:ffff::7").content.decode()
+    assert "This address is yours." in post_block(staff, "2001:db8:1:2:ffff::7").content.decode()
     with django_capture_on_commit_callbacks(execute=True):
-        assert block(staff, "2001:db8:1:3:ffff::7").status_code == 302
-        assert block(staff, "::ffff:203.0.113.7").status_code == 302
+        assert post_block(staff, "2001:db8:1:3:ffff::7").status_code == 302
+        assert post_block(staff, "::ffff:203.0.113.7").status_code == 302
     networks = set(AddressBlock.objects.values_list("network", flat=True))
     assert networks == {"2001:db8:1:3::/64", "203.0.113.7"}
     assert is_blocked(scope_of("2001:db8:1:3::1"))
@@ -233,13 +233,13 @@ def test_an_ipv6_address_is_blocked_as_a_network(staff: Any, django_capture_on_c
 @pytest.mark.django_db
 def test_blocking_ones_own_address_needs_confirmation(staff: Any) -> None:
     staff.defaults["REMOTE_ADDR"] = STRANGER
-    hashed = origin_hash(request_of_scope(scope_of(STRANGER)))
-    for own in (STRANGER, "203.0.113.0/24", hashed):
-        assert "This address is yours." in block(staff, own).content.decode()
+    address_hash = origin_hash(request_of_scope(scope_of(STRANGER)))
+    for own_network in (STRANGER, "203.0.113.0/24", address_hash):
+        assert "This address is yours." in post_block(staff, own_network).content.decode()
         assert not AddressBlock.objects.exists()
-        assert block(staff, own, is_own="on").status_code == 302
+        assert post_block(staff, own_network, is_own="on").status_code == 302
         AddressBlock.objects.all().delete()
-    assert block(staff, "203.0.114.0/24").status_code == 302
+    assert post_block(staff, "203.0.114.0/24").status_code == 302
 
 
 @pytest.mark.django_db
@@ -247,5 +247,5 @@ def test_staff_without_the_permission_cannot_block(client: Any) -> None:
     reader = user("reader", is_staff=True)
     reader.user_permissions.set(Permission.objects.filter(codename__startswith="view_"))
     client.force_login(reader)
-    assert block(client, STRANGER).status_code == 403
+    assert post_block(client, STRANGER).status_code == 403
     assert not AddressBlock.objects.exists()

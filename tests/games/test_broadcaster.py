@@ -63,7 +63,7 @@ class Listener:
         for group in self.groups:
             await self.layer.group_discard(group, self.channel)
 
-    async def hears(self) -> Any:
+    async def next_number(self) -> Any:
         return (await self.layer.receive(self.channel))["n"]
 
 
@@ -82,7 +82,7 @@ async def test_messages_without_subscribers_are_not_sent(sent_messages: list[Any
     async with Listener("heard") as listener:
         for group in ("heard", "unheard"):
             assert group_write(group, Broadcast(numbered_message(1)))
-        assert await listener.hears() == 1
+        assert await listener.next_number() == 1
         await wait_until_sent()
     assert [group for group, _ in sent_messages] == ["heard"]
 
@@ -92,12 +92,12 @@ async def test_superseded_messages_are_not_sent(sent_messages: list[Any]) -> Non
     async with Listener("heard") as listener:
         for n in (1, 2, 3):
             group_write("heard", Broadcast(numbered_message(n)))
-        assert await listener.hears() == 3
+        assert await listener.next_number() == 3
         await wait_until_sent()
     assert len(sent_messages) == 1
 
 
-def state(version: int) -> Any:
+def state_json(version: int) -> Any:
     return {"code": "x", "version": version}
 
 
@@ -111,8 +111,8 @@ async def test_an_answered_socket_gets_newer_states_only(
     """Threads may hand over two states in the wrong order. A socket with the newer state gets no older state."""
     broadcaster_open()
     async with Listener("room.x") as mover:
-        for who, version in states:
-            UnredactedState(state(version), []).broadcast(mover.channel if who else "")
+        for sender, version in states:
+            UnredactedState(state_json(version), []).broadcast(mover.channel if sender else "")
         await wait_until_sent()
     assert [message["whole"]["version"] for _, message in sent_messages] == [2] * n_sent
 
@@ -127,12 +127,12 @@ async def test_a_group_gets_messages_no_faster_than_their_interval(sent_messages
         for n in (1, 10, 100):
             group_write("slow", Broadcast(numbered_message(n), merge=merge, min_interval_s=endless_s()))
             if n == 1:
-                assert await listener.hears() == 1, "the first message is sent at once"
+                assert await listener.next_number() == 1, "the first message is sent at once"
         group_write("fast", Broadcast(numbered_message(5)))
-        assert await listener.hears() == 5, "other groups do not wait for the slow group"
+        assert await listener.next_number() == 5, "other groups do not wait for the slow group"
         assert [group for group, _ in sent_messages] == ["slow", "fast"]
         await wait_until_sent()
-        assert await listener.hears() == 110, "the remaining messages are sent at the end"
+        assert await listener.next_number() == 110, "the remaining messages are sent at the end"
 
 
 def endless_s() -> float:
@@ -148,10 +148,10 @@ async def test_remaining_messages_go_out_when_the_server_stops() -> None:
         for n in (1, 2):
             group_write("slow", Broadcast(numbered_message(n), min_interval_s=endless_s()))
             if n == 1:
-                await listener.hears()
+                await listener.next_number()
         await server.send_input({"type": "lifespan.shutdown"})
         assert (await server.receive_output())["type"] == "lifespan.shutdown.complete"
-        assert await listener.hears() == 2
+        assert await listener.next_number() == 2
     Broadcaster.current = None
 
 
@@ -159,10 +159,10 @@ async def test_broadcaster_ends_with_its_loop(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """The broadcaster ends even if the broker's client swallows the cancellation."""
-    was_asked = asyncio.Event()
+    is_called = asyncio.Event()
 
     async def swallow_cancellation(*_: Any) -> dict[str, int]:
-        was_asked.set()
+        is_called.set()
         with contextlib.suppress(asyncio.CancelledError):
             await asyncio.Event().wait()
         return {}
@@ -172,7 +172,7 @@ async def test_broadcaster_ends_with_its_loop(
     current, Broadcaster.current = Broadcaster.current, None
     assert current is not None
     current.put("heard", Broadcast(numbered_message(1)))
-    await was_asked.wait()
+    await is_called.wait()
     current.task.cancel()
     await asyncio.wait([current.task])
 
@@ -183,7 +183,7 @@ async def test_the_loop_sends_the_messages_of_threads() -> None:
     async with Listener(*(f"g{n}" for n in range(20))) as listener:
         for thread in threads:
             thread.start()
-        assert {await listener.hears() for _ in threads} == set(range(20))
+        assert {await listener.next_number() for _ in threads} == set(range(20))
         await wait_until_sent()
 
 
@@ -192,7 +192,7 @@ async def test_a_process_without_a_loop_sends_at_once() -> None:
     async with Listener("heard") as listener:
         assert await asyncio.to_thread(group_write, "heard", Broadcast(numbered_message(1)))
         assert await asyncio.to_thread(group_write, "unheard", Broadcast(numbered_message(1)))
-        assert await listener.hears() == 1
+        assert await listener.next_number() == 1
 
 
 async def test_the_broker_reports_subscribers() -> None:
@@ -200,12 +200,12 @@ async def test_the_broker_reports_subscribers() -> None:
     groups = [f"group{n}" for n in range(30)]
     async with Listener(*groups[::2]) as listener:
 
-        async def heard(n: int) -> None:
-            while await listener.hears() != n:
+        async def wait_for_number(n: int) -> None:
+            while await listener.next_number() != n:
                 pass
 
         for n, group in enumerate(groups[::2]):
-            joined = asyncio.create_task(heard(n))
+            joined = asyncio.create_task(wait_for_number(n))
             while not joined.done():  # messages sent before the subscription is complete are lost
                 await listener.layer.group_send(group, numbered_message(n))
         assert await count_listeners(listener.layer, groups) == {group: 1 - n % 2 for n, group in enumerate(groups)}
@@ -223,11 +223,11 @@ async def test_a_layer_without_subscriber_counts_gets_all_messages(monkeypatch: 
 @pytest.fixture
 def silent_broker(tmp_path: Path) -> Iterator[str]:
     """The address of a broker that accepts all messages and never answers."""
-    place = tmp_path / "silent.sock"
-    with contextlib.closing(socket.socket(socket.AF_UNIX)) as listening:
-        listening.bind(str(place))
-        listening.listen()
-        yield f"unix://{place}"
+    path = tmp_path / "silent.sock"
+    with contextlib.closing(socket.socket(socket.AF_UNIX)) as server_socket:
+        server_socket.bind(str(path))
+        server_socket.listen()
+        yield f"unix://{path}"
 
 
 async def test_hanging_broker_delays_no_sender(
@@ -274,31 +274,35 @@ async def test_only_socket_in_a_room_gets_its_answer_unbroadcast(
         await wait_until_sent()
         assert sent_messages == []
         async with Socket(seated.room.code) as watcher:
-            now = (await watcher.expect("joined"))["state"]
-            await mover.frame("move", {"move": now["legal_moves"][0]})
+            state_json = (await watcher.expect("joined"))["state"]
+            await mover.frame("move", {"move": state_json["legal_moves"][0]})
             assert await mover.expect("state") == await watcher.expect("state")
         assert await in_db(match_resign)(code=seated.room.code, person=guest())
         assert (await mover.expect("state"))["status"] == "finished", "a change outside the socket reaches the socket"
 
 
-@pytest.mark.parametrize("blocks", ["group_send", "count_listeners"])
-async def test_a_move_waits_for_no_broker(blocks: str, monkeypatch: pytest.MonkeyPatch, transactional_db: None) -> None:
-    never = asyncio.Event()
+@pytest.mark.parametrize("blocked_function", ["group_send", "count_listeners"])
+async def test_a_move_waits_for_no_broker(
+    blocked_function: str, monkeypatch: pytest.MonkeyPatch, transactional_db: None
+) -> None:
+    may_answer = asyncio.Event()
 
     async def hang(*_: Any) -> Any:
-        await never.wait()
+        await may_answer.wait()
 
     monkeypatch.setattr(broadcaster, "SEND_TIMEOUT_S", endless_s())
-    function: tuple[Any, str] = (get_channel_layer(), blocks) if blocks == "group_send" else (broadcaster, blocks)
+    function: tuple[Any, str] = (
+        (get_channel_layer(), blocked_function) if blocked_function == "group_send" else (broadcaster, blocked_function)
+    )
     seated = await in_db(room)("perfect")
     async with Socket(seated.room.code, seated.token) as mover, Socket(seated.room.code) as watcher:
         for each in (mover, watcher):
             await each.expect("joined")
         monkeypatch.setattr(*function, hang)
         await mover.frame("move", {"move": "5"})
-        now = await mover.expect("state")
-        await mover.frame("move", {"move": now["legal_moves"][0]})
-        now = await mover.expect("state")
+        state_json = await mover.expect("state")
+        await mover.frame("move", {"move": state_json["legal_moves"][0]})
+        state_json = await mover.expect("state")
         await watcher.frame("ping")
-        assert await watcher.expect("state") == now
-        never.set()
+        assert await watcher.expect("state") == state_json
+        may_answer.set()

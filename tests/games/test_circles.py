@@ -30,8 +30,8 @@ pytestmark = pytest.mark.django_db(transaction=True)
 MODELS = (Match, Seat, Ply, Draw, Machine, Room)
 
 
-def live_objects() -> Counter[str]:
-    """Count the live objects of these models; ``type`` is used, because a weak proxy may be dead."""
+def count_live_objects() -> Counter[str]:
+    """Count the live objects of these models by class. ``type`` is safe even for a dead weak proxy."""
     return Counter(type(one).__name__ for one in gc.get_objects() if issubclass(type(one), MODELS))
 
 
@@ -39,49 +39,51 @@ def live_objects() -> Counter[str]:
 def assert_all_freed() -> Iterator[None]:
     """Assert that all objects created in the block are freed without the garbage collector."""
     gc.collect()
-    before = live_objects()
+    before = count_live_objects()
     gc.disable()
     try:
         yield
-        assert live_objects() - before == Counter()
+        assert count_live_objects() - before == Counter()
     finally:
         gc.enable()
 
 
-def against_perfect() -> SeatResult:
+def room_against_perfect() -> SeatResult:
     return room()
 
 
-def against_menace() -> SeatResult:
+def room_against_menace() -> SeatResult:
     return room("menace", side=Side.SECOND)
 
 
-def against_a_copy_of_values() -> SeatResult:
+def room_against_a_copy_of_values() -> SeatResult:
     return room("machine", machine="table", fresh=True)
 
 
-def against_a_person() -> SeatResult:
+def room_against_a_person() -> SeatResult:
     seated = room("human")
     room_join(code=seated.room.code, person=stranger())
     return seated
 
 
-@pytest.mark.parametrize("opened", [against_perfect, against_menace, against_a_copy_of_values, against_a_person])
+@pytest.mark.parametrize(
+    "open_room", [room_against_perfect, room_against_menace, room_against_a_copy_of_values, room_against_a_person]
+)
 @pytest.mark.sampled(1)
-def test_match_leaves_no_reference_cycles(opened: Callable[[], SeatResult]) -> None:
+def test_match_leaves_no_reference_cycles(open_room: Callable[[], SeatResult]) -> None:
     """A guest enters a room, plays, resigns and plays again; no object waits for the garbage collector."""
     house_machines()
     machine_create(game=NC, side=None, name="Table", preset="q-table", slug="table")
-    opened()  # caches are filled by now
+    open_room()  # caches are filled by now
     with assert_all_freed():
-        seated = opened()
-        code, who = seated.room.code, guest()
+        seated = open_room()
+        code, player = seated.room.code, guest()
         for _ in range(2):
-            room_enter(code=code, person=who)
-            play(seated, who, room_state_get(code=code)["legal_moves"][0])
-            assert is_person_in_room(code=code, person=who)
-            match_resign(code=code, person=who)
-            room_reset(code=code, person=who)
+            room_enter(code=code, person=player)
+            play(seated, player, room_state_get(code=code)["legal_moves"][0])
+            assert is_person_in_room(code=code, person=player)
+            match_resign(code=code, person=player)
+            room_reset(code=code, person=player)
         del seated
 
 
@@ -89,9 +91,9 @@ def test_match_leaves_no_reference_cycles(opened: Callable[[], SeatResult]) -> N
 def test_exhibition_and_advice_leave_no_reference_cycles() -> None:
     house_machines()
     with assert_all_freed():
-        watched = room_create(person=guest(), game=NC, first="menace", second="random").room.code
-        while match_step(code=watched, person=guest(), max_plies=2)["status"] == "playing":
-            room_whole_state_get(code=watched)
+        code = room_create(person=guest(), game=NC, first="menace", second="random").room.code
+        while match_step(code=code, person=guest(), max_plies=2)["status"] == "playing":
+            room_whole_state_get(code=code)
     code = room_create(person=guest(), game="romgon", opponent="random", side=Side.FIRST).room.code
     room_advice(code)
     with assert_all_freed():

@@ -19,7 +19,7 @@ from games.models import Room
 from tests import factories
 from tests.sockets import Socket
 
-SPELLINGS = [
+CODE_SPELLINGS = [
     "k7m2pq",
     "K7M2PQ",
     " k7m 2pq ",
@@ -38,7 +38,7 @@ SPELLINGS = [
     "k7m2pq\r\n",
     "k7m%202pq",
 ]
-LINKS = [
+CODE_LINKS = [
     "https://beadbox.example/rooms/k7m2pq",
     "HTTP://BEADBOX.EXAMPLE:8000/ROOMS/K7M2PQ",
     "beadbox.example/rooms/k7m2pq/",
@@ -57,7 +57,7 @@ LINKS = [
     "Code: k7m2pq",
     "Room code \u2013 K7M-2PQ",
 ]
-NO_CODES = [
+INVALID_CODES = [
     "",
     " - ",
     "k7m2p",
@@ -77,13 +77,13 @@ NO_CODES = [
 ]
 
 
-@pytest.mark.parametrize("text", [*SPELLINGS, *LINKS])
+@pytest.mark.parametrize("text", [*CODE_SPELLINGS, *CODE_LINKS])
 def test_every_spelling_gives_the_code(text: str) -> None:
     assert parse_code(text) == "k7m2pq"
 
 
-@pytest.mark.parametrize("text", NO_CODES, ids=range(len(NO_CODES)))
-def test_texts_that_cannot_be_codes(text: str) -> None:
+@pytest.mark.parametrize("text", INVALID_CODES, ids=range(len(INVALID_CODES)))
+def test_texts_that_cannot_be_codes_are_refused(text: str) -> None:
     with pytest.raises(NotACodeError, match="six letters or digits"):
         parse_code(text)
 
@@ -95,13 +95,13 @@ def code(db: None) -> str:
     return "k7m2pq"
 
 
-@pytest.mark.parametrize("text", [*SPELLINGS, *LINKS])
+@pytest.mark.parametrize("text", [*CODE_SPELLINGS, *CODE_LINKS])
 def test_the_form_accepts_every_spelling(code: str, client: Client, text: str) -> None:
     assert client.post("/rooms/join", {"code": text}).url == f"/rooms/{code}"
 
 
 @pytest.mark.parametrize(
-    "text", ["K7M2PQ", "k7m-2pq", "k7m2pq/", "k7m 2pq.", "\uff4b\uff17\uff4d\uff12\uff50\uff51", LINKS[0]]
+    "text", ["K7M2PQ", "k7m-2pq", "k7m2pq/", "k7m 2pq.", "\uff4b\uff17\uff4d\uff12\uff50\uff51", CODE_LINKS[0]]
 )
 def test_room_code_in_other_spelling_redirects_to_the_room(code: str, client: Client, text: str) -> None:
     answer = client.get(f"/rooms/{quote(text)}")
@@ -138,7 +138,7 @@ def test_the_admin_search_accepts_every_spelling(code: str, admin_client: Client
             assert answer.context["cl"].result_count == n_found
 
 
-WAYS_TO_GIVE_A_CODE: list[Callable[[Client, str], Any]] = [
+REQUESTS_WITH_A_CODE: list[Callable[[Client, str], Any]] = [
     lambda client, text: client.get(f"/rooms/{quote(text)}"),
     lambda client, text: client.get(f"/api/rooms/{quote(text)}"),
     lambda client, text: client.post(f"/api/rooms/{quote(text)}/join"),
@@ -146,17 +146,17 @@ WAYS_TO_GIVE_A_CODE: list[Callable[[Client, str], Any]] = [
 ]
 
 
-@pytest.mark.parametrize("door", WAYS_TO_GIVE_A_CODE)
+@pytest.mark.parametrize("request_with_code", REQUESTS_WITH_A_CODE)
 @pytest.mark.parametrize("text", ["k7m2p", "k7m2p0", "nothing like it"])
 def test_text_that_cannot_be_a_code_counts_as_no_guess(
-    code: str, monkeypatch: pytest.MonkeyPatch, door: Callable[[Client, str], Any], text: str
+    code: str, monkeypatch: pytest.MonkeyPatch, request_with_code: Callable[[Client, str], Any], text: str
 ) -> None:
     """The refusal describes the form of a code, and does not count as a guess."""
     rates = {**dict.fromkeys(SimpleRateThrottle.THROTTLE_RATES), "guess": "1/hour"}
     monkeypatch.setattr(SimpleRateThrottle, "THROTTLE_RATES", rates)
     client = Client(REMOTE_ADDR=str(IPv6Address(uuid4().int)))
     for _ in range(3):
-        answer = door(client, text)
+        answer = request_with_code(client, text)
         assert answer.status_code in (200, 404)
         assert "six letters or digits" in answer.content.decode()
     assert client.get(f"/api/rooms/{code}").status_code == 200

@@ -102,14 +102,16 @@ async def test_a_returning_player_continues_the_match() -> None:
         assert (await socket.expect("state"))["ply"] == 4
 
 
-UNREADABLE = {
+UNREADABLE_FRAMES = {
     "malformed_frame": [" ", "{", "[]", '"move"', '{"data": {}}', '{"type": 5}', '{"type": "move", "data": []}'],
     "unknown_frame": ['{"type": "castle"}', '{"type": ""}'],
     "frame_too_large": [json.dumps({"type": "move", "data": {"move": "5" * 16_384}})],
 }
 
 
-@pytest.mark.parametrize(("code", "text"), [(code, text) for code, texts in UNREADABLE.items() for text in texts])
+@pytest.mark.parametrize(
+    ("code", "text"), [(code, text) for code, texts in UNREADABLE_FRAMES.items() for text in texts]
+)
 async def test_unreadable_frame_gets_a_typed_error(code: str, text: str) -> None:
     seated = await open_room("perfect")
     before = await in_db(room_view)(seated.room)

@@ -1,4 +1,4 @@
-"""A hanging database and broker: every socket hears of outage and recovery; one request waits for the cache."""
+"""A hanging database, broker or cache: sockets hear of outage and recovery, and one request waits for the cache."""
 
 import asyncio
 import signal
@@ -28,21 +28,21 @@ class Listener:
         assert kind == "site"
         self.received.put_nowait(data)
 
-    async def hears(self) -> tuple[str, str]:
+    async def next_status(self) -> tuple[str, str]:
         async with asyncio.timeout(HANG_S):
             data = await self.received.get()
         return data["database"], data["spectators"]
 
 
 class SlowReader(Listener):
-    """A socket with a client that does not read until ``reads`` is set."""
+    """A socket with a client that does not read until ``may_read`` is set."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.reads = asyncio.Event()
+        self.may_read = asyncio.Event()
 
     async def send_frame(self, kind: str, data: Any) -> None:
-        await self.reads.wait()
+        await self.may_read.wait()
         await super().send_frame(kind, data)
 
 
@@ -57,38 +57,40 @@ class ClosingSocket:
 async def test_sockets_hear_of_an_outage_and_of_its_end(outage: Outage, settings: Any) -> None:
     settings.DATABASE_URL = servers.private_database_url(outage.var)
     settings.REDIS_URL = outage.redis_url
-    dependencies, before, late, closing, deaf = (
+    dependencies, early_socket, late_socket, closing_socket, slow_socket = (
         DependencyMonitor(),
         Listener(),
         Listener(),
         ClosingSocket(),
         SlowReader(),
     )
-    for socket in (closing, deaf, before):
+    for socket in (closing_socket, slow_socket, early_socket):
         await dependencies.join(socket)
     monitor_task = asyncio.create_task(dependencies.run())
     try:
-        stopped = postgres_processes(outage)
-        pause(*stopped)
-        assert await before.hears() == ("away", "ok")
-        await dependencies.join(late)
-        assert await late.hears() == ("away", "ok"), "a socket that joins during the outage gets the frame at once"
-        dependencies.leave(late)
-        resume(*stopped)
-        assert await before.hears() == ("ok", "ok")
+        postgres = postgres_processes(outage)
+        pause(*postgres)
+        assert await early_socket.next_status() == ("away", "ok")
+        await dependencies.join(late_socket)
+        assert await late_socket.next_status() == ("away", "ok"), (
+            "a socket that joins during the outage gets the frame at once"
+        )
+        dependencies.leave(late_socket)
+        resume(*postgres)
+        assert await early_socket.next_status() == ("ok", "ok")
 
         pause(outage.valkey.pid)
-        assert await before.hears() == ("ok", "late")
+        assert await early_socket.next_status() == ("ok", "late")
         resume(outage.valkey.pid)
-        assert await before.hears() == ("ok", "ok")
+        assert await early_socket.next_status() == ("ok", "ok")
 
         await asyncio.to_thread(outage.kill_database)
-        assert await before.hears() == ("away", "ok")
+        assert await early_socket.next_status() == ("away", "ok")
         await asyncio.to_thread(outage.start_database)
-        assert await before.hears() == ("ok", "ok")
-        assert late.received.empty()
-        deaf.reads.set()
-        assert [await deaf.hears(), await deaf.hears()] == [("away", "ok"), ("ok", "ok")], (
+        assert await early_socket.next_status() == ("ok", "ok")
+        assert late_socket.received.empty()
+        slow_socket.may_read.set()
+        assert [await slow_socket.next_status(), await slow_socket.next_status()] == [("away", "ok"), ("ok", "ok")], (
             "the slow reader gets every frame"
         )
     finally:
@@ -101,26 +103,26 @@ async def test_dependency_socket_needs_no_database_or_broker(monkeypatch: pytest
     """The test has no database, and the client has no session or token."""
     settings.CHANNEL_LAYERS = {"default": {**settings.CHANNEL_LAYERS["default"], "CONFIG": {"hosts": ["redis://0:1"]}}}
     monkeypatch.setattr(DEPENDENCIES, "is_database_up", True)
-    async with RunSocket("/api/site/ws") as before:
+    async with RunSocket("/api/site/ws") as early_socket:
         monkeypatch.setattr(DEPENDENCIES, "is_database_up", False)
         await DEPENDENCIES.tell()
         async with RunSocket("/api/site/ws") as after:
-            for page in (before, after):
+            for page in (early_socket, after):
                 assert await page.expect("site") == {"database": "away", "spectators": "ok"}
         monkeypatch.setattr(DEPENDENCIES, "is_database_up", True)
         await DEPENDENCIES.tell()
-        assert await before.expect("site") == {"database": "ok", "spectators": "ok"}
+        assert await early_socket.expect("site") == {"database": "ok", "spectators": "ok"}
         for frame, code in (('{"type": "move"}', "unknown_frame"), ("{" * 20_000, "frame_too_large")):
-            await before.send_to(text_data=frame)
-            assert (await before.expect("error"))["code"] == code
-        await before.send_json_to({"type": "ping"})
-        assert await before.expect("pong") == {}
+            await early_socket.send_to(text_data=frame)
+            assert (await early_socket.expect("error"))["code"] == code
+        await early_socket.send_json_to({"type": "ping"})
+        assert await early_socket.expect("pong") == {}
     assert not DEPENDENCIES.sockets
 
 
 @contextmanager
 def suspended_server(tmp_path: Path) -> Iterator[int]:
-    """A suspended Valkey server; yields its process id."""
+    """Suspend a Valkey server, and yield its process id."""
     servers.prepare_valkey(tmp_path)
     valkey = processes.spawn(servers.valkey_command(tmp_path, is_durable=False))
     try:
@@ -134,10 +136,10 @@ def suspended_server(tmp_path: Path) -> Iterator[int]:
 
 @pytest.fixture
 def cache(tmp_path: Path, settings: Any) -> ForgivingRedisCache:
-    """A separate cache with short timeouts."""
-    own = {**settings.CACHES["default"], "LOCATION": servers.private_redis_url(tmp_path)}
-    own["OPTIONS"] = {**own["OPTIONS"], "socket_connect_timeout": 0.1, "socket_timeout": 0.1}
-    settings.CACHES = {**settings.CACHES, "own": own}
+    """Return a separate cache with short timeouts."""
+    own_settings = {**settings.CACHES["default"], "LOCATION": servers.private_redis_url(tmp_path)}
+    own_settings["OPTIONS"] = {**own_settings["OPTIONS"], "socket_connect_timeout": 0.1, "socket_timeout": 0.1}
+    settings.CACHES = {**settings.CACHES, "own": own_settings}
     own_cache = caches["own"]
     assert isinstance(own_cache, ForgivingRedisCache)
     return own_cache

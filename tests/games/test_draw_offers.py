@@ -1,4 +1,4 @@
-"""Draws by agreement: offered after the third visit to a position, over sockets and REST, to people and machines."""
+"""Draws by agreement after a third visit to a position, over sockets and REST, with people and machines."""
 
 from collections import Counter
 from dataclasses import replace
@@ -30,30 +30,30 @@ in_db = database_sync_to_async
 pytestmark = pytest.mark.django_db(transaction=True)
 
 PONG, MORRIS, HARE = "pong-hau-ki", "three-mens-morris", "hare-and-hounds"
-AGREED = {"winner": None, "termination": "agreed", "reason": "both sides agreed"}
+AGREED_DRAW = {"winner": None, "termination": "agreed", "reason": "both sides agreed"}
 
 
-def circling(slug: str) -> tuple[list[str], list[str]]:
+def moves_into_a_circle(slug: str) -> tuple[list[str], list[str]]:
     """Return a line of moves to a position, and moves that lead from this position to itself.
 
     Both sides always play the first move that does not end the game.
     """
     game = GAMES[slug]
-    position, line, visited = game.initial_position(), [], {}
-    while position not in visited:
-        visited[position] = len(line)
+    position, line, ply_of_position = game.initial_position(), [], {}
+    while position not in ply_of_position:
+        ply_of_position[position] = len(line)
         move = next(move for move in game.legal_moves(position) if not game.is_terminal(game.apply(position, move)))
         line.append(game.format_move(move))
         position = game.apply(position, move)
-    return line[: visited[position]], line[visited[position] :]
+    return line[: ply_of_position[position]], line[ply_of_position[position] :]
 
 
-def opened(slug: str, opponent: str = "human", **options: Any) -> SeatResult:
+def open_room(slug: str, opponent: str = "human", **options: Any) -> SeatResult:
     return room_create(person=guest(), game=slug, opponent=opponent, side=Side.FIRST, **options)
 
 
-def friends(slug: str) -> tuple[SeatResult, SeatResult]:
-    seated = opened(slug)
+def seats_of_friends(slug: str) -> tuple[SeatResult, SeatResult]:
+    seated = open_room(slug)
     return seated, room_join(code=seated.room.code, person=guest(2))
 
 
@@ -65,16 +65,16 @@ def play_in_turn(seated: SeatResult, moves: list[str]) -> dict[str, Any]:
     return state
 
 
-def circled(slug: str) -> tuple[SeatResult, SeatResult]:
+def seats_after_third_visit(slug: str) -> tuple[SeatResult, SeatResult]:
     """Return the seats of two people after a third visit to a position."""
-    seats = friends(slug)
-    line, circle = circling(slug)
+    seats = seats_of_friends(slug)
+    line, circle = moves_into_a_circle(slug)
     state = play_in_turn(seats[0], line + 2 * circle)
     assert state["draw_offer"] == {"by": None}
     return seats
 
 
-def play_until_offered(seated: SeatResult) -> dict[str, Any]:
+def play_until_offer_is_possible(seated: SeatResult) -> dict[str, Any]:
     """Play the first legal move, which never ends Pong hau k'i, until an automated player can be offered a draw."""
     state = room_view(seated.room)
     while state["draw_offer"] is None:
@@ -84,8 +84,8 @@ def play_until_offered(seated: SeatResult) -> dict[str, Any]:
 
 @pytest.mark.parametrize("slug", [PONG, MORRIS])
 def test_offers_begin_with_a_third_visit_and_end_with_a_move(slug: str) -> None:
-    seated, _ = friends(slug)
-    game, (line, circle) = GAMES[slug], circling(slug)
+    seated, _ = seats_of_friends(slug)
+    game, (line, circle) = GAMES[slug], moves_into_a_circle(slug)
     states = [play_in_turn(seated, [move]) for move in line + 3 * circle]
     positions = [game.encode(game.initial_position()), *(state["position"] for state in states)]
     for ply, state in enumerate(states, 1):
@@ -96,13 +96,13 @@ def test_offers_begin_with_a_third_visit_and_end_with_a_move(slug: str) -> None:
 
 
 def test_an_image_of_a_position_is_another_position() -> None:
-    seated, _ = friends(PONG)
-    game, walk = GAMES[PONG], Random(1)
+    seated, _ = seats_of_friends(PONG)
+    game, rng = GAMES[PONG], Random(1)
     visits, image_visits, n_images = Counter[Any](), Counter[Any](), 0
     position = game.initial_position()
     for _ in range(40):
         legal = game.legal_moves(position)
-        move = walk.choice([move for move in legal if not game.is_terminal(game.apply(position, move))])
+        move = rng.choice([move for move in legal if not game.is_terminal(game.apply(position, move))])
         position = game.apply(position, move)
         visits[position] += 1
         image_visits[game.canonical(position)] += 1
@@ -114,21 +114,21 @@ def test_an_image_of_a_position_is_another_position() -> None:
 
 
 @pytest.mark.parametrize("slug", [PONG, MORRIS])
-@pytest.mark.parametrize("asker", [1, 2])
-def test_another_person_is_asked_and_accepts(slug: str, asker: int) -> None:
-    seated, _ = circled(slug)
+@pytest.mark.parametrize("asking_player", [1, 2])
+def test_another_person_is_asked_and_accepts(slug: str, asking_player: int) -> None:
+    seated, _ = seats_after_third_visit(slug)
     roles = seated.room.game_rules.look.layout.roles
     for _ in range(2):  # an offer that is sent twice is one offer
-        state = match_draw(code=seated.room.code, person=guest(asker))
-        assert (state["status"], state["draw_offer"]) == ("playing", {"by": roles[asker - 1]})
-    state = match_draw(code=seated.room.code, person=guest(3 - asker))
-    assert (state["status"], state["draw_offer"], state["outcome"]) == ("finished", None, AGREED)
+        state = match_draw(code=seated.room.code, person=guest(asking_player))
+        assert (state["status"], state["draw_offer"]) == ("playing", {"by": roles[asking_player - 1]})
+    state = match_draw(code=seated.room.code, person=guest(3 - asking_player))
+    assert (state["status"], state["draw_offer"], state["outcome"]) == ("finished", None, AGREED_DRAW)
     with pytest.raises(MatchFinishedError):
-        match_draw(code=seated.room.code, person=guest(asker))
+        match_draw(code=seated.room.code, person=guest(asking_player))
 
 
 async def test_the_offer_reaches_the_other_socket() -> None:
-    seats = await in_db(circled)(PONG)
+    seats = await in_db(seats_after_third_visit)(PONG)
     code = seats[0].room.code
     async with Socket(code, seats[0].token) as first, Socket(code, seats[1].token) as second, Socket(code) as third:
         role = (await first.expect("joined"))["role"]
@@ -141,31 +141,31 @@ async def test_the_offer_reaches_the_other_socket() -> None:
             assert (await socket.expect("state"))["draw_offer"] == {"by": role}
         await second.frame("draw", {})
         for socket in (first, second, third):
-            assert (await socket.expect("state"))["outcome"] == AGREED
+            assert (await socket.expect("state"))["outcome"] == AGREED_DRAW
         await second.frame("draw")
         assert (await second.expect("error"))["code"] == "match_finished"
 
 
-def test_over_rest() -> None:
-    seats = circled(MORRIS)
+def test_draws_are_offered_and_accepted_over_rest() -> None:
+    seats = seats_after_third_visit(MORRIS)
     base, api = f"/api/rooms/{seats[0].room.code}", APIClient()
     headers = [{"X-Seat-Token": seat.token} for seat in seats]
     refused = api.post(f"{base}/draw", {}, headers={"X-Seat-Token": "guessed"})
     assert (refused.status_code, refused.json()["code"]) == (403, "not_a_player")
     assert api.post(f"{base}/draw", {}, headers=headers[1]).json()["draw_offer"] is not None
-    assert api.post(f"{base}/draw", {}, headers=headers[0]).json()["outcome"] == AGREED
+    assert api.post(f"{base}/draw", {}, headers=headers[0]).json()["outcome"] == AGREED_DRAW
     refused = api.post(f"{base}/draw", {}, headers=headers[0])
     assert (refused.status_code, refused.json()["code"]) == (409, "match_finished")
-    assert api.get(f"{base}/matches/1").json()["outcome"] == AGREED
+    assert api.get(f"{base}/matches/1").json()["outcome"] == AGREED_DRAW
 
 
 def test_a_person_on_both_seats_ends_the_match() -> None:
-    seated = opened(PONG)
+    seated = open_room(PONG)
     room_join(code=seated.room.code, person=guest(), both=True)
-    line, circle = circling(PONG)
+    line, circle = moves_into_a_circle(PONG)
     for move in line + 2 * circle:
         match_play_move(code=seated.room.code, person=guest(), move=move)
-    assert match_draw(code=seated.room.code, person=guest())["outcome"] == AGREED
+    assert match_draw(code=seated.room.code, person=guest())["outcome"] == AGREED_DRAW
 
 
 @pytest.mark.parametrize("unfinished", Unfinished)
@@ -174,11 +174,11 @@ def test_a_machine_accepts_at_once_and_learns_what_its_rule_says(unfinished: Unf
     learner = machine_create(
         game=PONG, side=Side.SECOND, name="Rounder", rule=replace(learner.box_rule, draw=1, unfinished=unfinished)
     )
-    seated = opened(PONG, "machine", machine=str(learner.pk))
-    state = play_until_offered(seated)
+    seated = open_room(PONG, "machine", machine=str(learner.pk))
+    state = play_until_offer_is_possible(seated)
     assert state["draw_offer"] == {"by": None}
     state = match_draw(code=seated.room.code, person=guest())
-    assert state["outcome"] == AGREED
+    assert state["outcome"] == AGREED_DRAW
     (lesson,) = Lesson.objects.filter(match__room=seated.room)
     assert (lesson.n_draws, lesson.n_wins, lesson.n_losses) == (1, 0, 0)
     assert bool(state["learning"]["changes"]) == (unfinished is Unfinished.RESULT)
@@ -186,12 +186,12 @@ def test_a_machine_accepts_at_once_and_learns_what_its_rule_says(unfinished: Unf
 
 
 def test_a_level_accepts_at_once() -> None:
-    seated = opened(PONG, "random")
-    play_until_offered(seated)
-    assert match_draw(code=seated.room.code, person=guest())["outcome"] == AGREED
+    seated = open_room(PONG, "random")
+    play_until_offer_is_possible(seated)
+    assert match_draw(code=seated.room.code, person=guest())["outcome"] == AGREED_DRAW
 
 
-def refusals() -> dict[str, tuple[Principal, type[PlayError]]]:
+def refused_people() -> dict[str, tuple[Principal, type[PlayError]]]:
     return {
         "a third person": (stranger(), NotAPlayerError),
         "a spectator": (Principal(), NotAPlayerError),
@@ -199,23 +199,23 @@ def refusals() -> dict[str, tuple[Principal, type[PlayError]]]:
     }
 
 
-@pytest.mark.parametrize("case", refusals())
+@pytest.mark.parametrize("case", refused_people())
 def test_only_players_offer_or_accept(case: str) -> None:
-    seated, _ = circled(PONG)
+    seated, _ = seats_after_third_visit(PONG)
     match_draw(code=seated.room.code, person=guest())
     before = room_view(room_get(seated.room.code))
-    person, error = refusals()[case]
+    person, error = refused_people()[case]
     with pytest.raises(error):
         match_draw(code=seated.room.code, person=person)
     assert room_view(room_get(seated.room.code)) == before
 
 
 def test_no_draw_before_the_third_visit_or_the_second_player() -> None:
-    waiting = opened(PONG)
+    seat = open_room(PONG)
     with pytest.raises(MatchWaitingError):
-        match_draw(code=waiting.room.code, person=guest())
-    seated, _ = friends(PONG)
-    line, circle = circling(PONG)
+        match_draw(code=seat.room.code, person=guest())
+    seated, _ = seats_of_friends(PONG)
+    line, circle = moves_into_a_circle(PONG)
     play_in_turn(seated, line + circle)
     with pytest.raises(NoDrawError, match="has come three times"):
         match_draw(code=seated.room.code, person=guest())
@@ -223,18 +223,18 @@ def test_no_draw_before_the_third_visit_or_the_second_player() -> None:
 
 def test_an_offer_does_not_outlive_its_position() -> None:
     """The other player cannot accept after a move to a position that has not come three times."""
-    seated, _ = circled(MORRIS)
+    seated, _ = seats_after_third_visit(MORRIS)
     match_draw(code=seated.room.code, person=guest())
     state = room_view(room_get(seated.room.code))
     game = seated.room.game_rules
     position = game.decode(state["position"])
-    circle = circling(MORRIS)[1]
-    aside = next(
+    circle = moves_into_a_circle(MORRIS)[1]
+    other_move = next(
         text
         for text in state["legal_moves"]
         if text != circle[0] and not game.is_terminal(game.apply(position, game.parse_move(text)))
     )
-    assert play_in_turn(seated, [aside])["draw_offer"] is None
+    assert play_in_turn(seated, [other_move])["draw_offer"] is None
     with pytest.raises(NoDrawError):
         match_draw(code=seated.room.code, person=guest(2))
     match_resign(code=seated.room.code, person=guest(2))
@@ -243,20 +243,20 @@ def test_an_offer_does_not_outlive_its_position() -> None:
 
 @pytest.mark.parametrize("slug", [HARE, "noughts-and-crosses"])
 def test_games_without_draws_by_endless_play_offer_none(slug: str) -> None:
-    seated, _ = friends(slug)
-    line, circle = circling(slug) if slug == HARE else ([], [])
+    seated, _ = seats_of_friends(slug)
+    line, circle = moves_into_a_circle(slug) if slug == HARE else ([], [])
     assert play_in_turn(seated, line + 4 * circle)["draw_offer"] is None
     with pytest.raises(NoDrawError, match="in this game"):
         match_draw(code=seated.room.code, person=guest())
 
 
 def test_an_exhibition_has_no_offer() -> None:
-    watched = room_create(person=guest(), game=PONG, first="random", second="random")
+    seat = room_create(person=guest(), game=PONG, first="random", second="random")
     Match.objects.update(seed=1)
-    state = match_step(code=watched.room.code, person=guest(), max_plies=100)
+    state = match_step(code=seat.room.code, person=guest(), max_plies=100)
     while state["status"] == "playing":
         assert state["draw_offer"] is None
-        state = match_step(code=watched.room.code, person=guest(), max_plies=100)
+        state = match_step(code=seat.room.code, person=guest(), max_plies=100)
     other = room_create(person=guest(), game=PONG, first="random", second="random")
     with pytest.raises(NotAPlayerError):
         match_draw(code=other.room.code, person=guest())

@@ -40,8 +40,8 @@ class TestInput:
 
     @pytest.mark.parametrize("form", [{"machine": "\0"}, {"opponent": "\0"}, {"side": "\0"}, {"machine": "x" * 999}])
     def test_forms_refuse_values_that_the_database_would_refuse(self, client: Client, form: dict[str, str]) -> None:
-        right = {"game": NC, "opponent": "machine", "machine": "1", "side": "X"}
-        response = client.post("/rooms", {**right, **form}, follow=True)
+        valid_form = {"game": NC, "opponent": "machine", "machine": "1", "side": "X"}
+        response = client.post("/rooms", {**valid_form, **form}, follow=True)
         assert response.status_code == 200
         assert [str(message) for message in response.context["messages"]]
         assert client.post("/rooms/join", {"code": "\0"}, follow=True).status_code == 200
@@ -125,17 +125,17 @@ class TestPrivacy:
 
     def test_private_machine_exists_only_for_owner_and_staff(self, client: Client) -> None:
         owner = factories.user("owner")
-        hidden = machine(owner=owner, is_public=False)
-        body = {"opponent": "machine", "machine": hidden.slug}
-        assert client.get(f"/machines/{hidden.pk}").status_code == 404
-        assert client.get(f"/machines/{hidden.pk}/boxes/....X....").status_code == 404
+        private_machine = machine(owner=owner, is_public=False)
+        body = {"opponent": "machine", "machine": private_machine.slug}
+        assert client.get(f"/machines/{private_machine.pk}").status_code == 404
+        assert client.get(f"/machines/{private_machine.pk}/boxes/....X....").status_code == 404
         refused = client.post("/api/rooms", body, "application/json")
         assert (refused.status_code, refused.json()["code"]) == (404, "machine_not_found")
         client.force_login(owner)
-        assert client.get(f"/machines/{hidden.pk}").status_code == 200
+        assert client.get(f"/machines/{private_machine.pk}").status_code == 200
         assert client.post("/api/rooms", body, "application/json").status_code == 201
         client.force_login(factories.user("staff", is_staff=True))
-        assert client.get(f"/machines/{hidden.pk}").status_code == 200
+        assert client.get(f"/machines/{private_machine.pk}").status_code == 200
 
     def test_a_copy_made_for_a_room_plays_in_that_room_only(self) -> None:
         seated = room("machine", machine=machine().slug, fresh=True)
@@ -157,8 +157,8 @@ class TestPrivacy:
         browser = Client(enforce_csrf_checks=True)
         page = browser.get("/login")
         form = {"game": NC, "opponent": "perfect", "side": "X"}
-        secret = {"csrfmiddlewaretoken": str(page.context["csrf_token"])}
-        assert browser.post("/rooms", {**form, **secret}).status_code == 302
+        csrf_field = {"csrfmiddlewaretoken": str(page.context["csrf_token"])}
+        assert browser.post("/rooms", {**form, **csrf_field}).status_code == 302
         url = f"/api/rooms/{Room.objects.get().code}/resign"
         forged = browser.post(url, "{}", "application/json")
         assert (forged.status_code, forged.json()["code"]) == (403, "permission_denied")
@@ -174,8 +174,8 @@ class TestDeletedMachines:
         Machine.objects.all().delete()
         state = room_state_get(code=seated.room.code)
         assert (state["status"], state["learning"]) == ("playing", None)
-        ended = factories.play(seated, guest(), state["legal_moves"][0])
-        assert ended["status"] == "finished"
+        state = factories.play(seated, guest(), state["legal_moves"][0])
+        assert state["status"] == "finished"
 
     def test_a_machine_deleted_before_a_resignation(self) -> None:
         seated = room("machine", machine=machine().slug)
@@ -245,8 +245,8 @@ def test_a_room_read_during_play_is_consistent() -> None:
         while not is_over.is_set():
             state = room_state_get(code=seated.room.code)
             assert len(state["moves"]) == state["ply"]
-            drawn = [draw["ply"] for draw in (state["learning"] or {"draws": []})["draws"]]
-            assert all(ply < state["ply"] for ply in drawn)
+            draw_plies = [draw["ply"] for draw in (state["learning"] or {"draws": []})["draws"]]
+            assert all(ply < state["ply"] for ply in draw_plies)
 
     assert at_once(play_moves, read_states, read_states, read_states) == []
 
@@ -261,8 +261,8 @@ def test_concurrent_signup_and_rematch_keep_every_seat() -> None:
             lambda code=seated.room.code, n=number: room_reset(code=code, person=guest(n + 10)),
             lambda n=number: seats_claim(user_id=account.pk, name="ada", guest=guest(n + 10).guest),
         )
-        # The rematch may come too late for the guest; then the account asks for it.
+        # If the account has claimed the seat first, the rematch of the guest is refused.
         assert all(isinstance(fault, rooms.exceptions.NotAPlayerError) for fault in faults)
         with transaction.atomic():
-            holder = [s for m in seated.room.matches.all() for s in m.seats.all() if s.player == "human"]
-        assert all(seat.user_id == account.pk for seat in holder)
+            human_seats = [s for m in seated.room.matches.all() for s in m.seats.all() if s.player == "human"]
+        assert all(seat.user_id == account.pk for seat in human_seats)

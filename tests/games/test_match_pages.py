@@ -18,7 +18,7 @@ pytestmark = pytest.mark.django_db
 
 
 def room_with_two_matches() -> tuple[str, Any]:
-    """A room with a finished match and a second one in play."""
+    """Return the code of a room with a finished match and a match in play, and the account of the player."""
     account = user()
     seated = room("machine", person(account), Side.SECOND, machine=machine(Side.FIRST).slug)
     play_out(seated.room.code, person(account))
@@ -57,8 +57,8 @@ def test_links_lead_to_the_match_that_they_name(client: Client) -> None:
         (2, f"/rooms/{code}/matches/2"),
         (1, f"/rooms/{code}/matches/1"),
     ]
-    own = Machine.objects.get()
-    (line,) = client.get(f"/machines/{own.pk}").context["recent"]
+    own_machine = Machine.objects.get()
+    (line,) = client.get(f"/machines/{own_machine.pk}").context["recent"]
     assert line["url"] == f"/rooms/{code}/matches/1"
 
 
@@ -85,13 +85,13 @@ def test_only_a_wrong_code_counts_as_a_guess(client: Client, settings: Any) -> N
 def test_the_page_hides_a_private_machine() -> None:
     owner = Client()
     press_teach(owner)
-    own = Machine.objects.get(guest=guest_of(owner).guest)
+    own_machine = Machine.objects.get(guest=guest_of(owner).guest)
     code = guest_of(owner) and owner.post("/teach", {"game": "noughts-and-crosses"}).url.rsplit("/", 1)[-1]  # type: ignore[attr-defined]
     play_out(code, guest_of(owner))
     own_seat, other_seat = (
         one.get(f"/rooms/{code}/matches/1").context["state"]["seats"][0] for one in (owner, Client())
     )
-    assert (own_seat["machine"]["id"], own_seat["hidden"]) == (own.pk, False)
+    assert (own_seat["machine"]["id"], own_seat["hidden"]) == (own_machine.pk, False)
     assert (other_seat["machine"], other_seat["hidden"]) == (None, True)
 
 

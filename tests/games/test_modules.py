@@ -14,10 +14,10 @@ def test_direct_and_indirect_imports_are_listed_once() -> None:
     modules = imported_modules("js/boards.js")
     assert modules[0] == "js/diagram.js"
     assert set(modules) == {"js/diagram.js", "js/beads.js", "js/dom.js"}
-    far = imported_modules("js/room.js")
-    assert len(far) == len(set(far))
-    assert {"js/board.js", "js/matchbox.js", "js/beads.js"} <= set(far)
-    assert "js/room.js" not in far
+    all_modules = imported_modules("js/room.js")
+    assert len(all_modules) == len(set(all_modules))
+    assert {"js/board.js", "js/matchbox.js", "js/beads.js"} <= set(all_modules)
+    assert "js/room.js" not in all_modules
 
 
 def test_the_page_lists_the_modules_before_its_script(client: Client) -> None:

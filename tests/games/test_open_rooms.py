@@ -1,4 +1,4 @@
-"""Limits of open rooms: per guest, per account and per address, on every way to open one."""
+"""Limits of open rooms per guest, account and address, for every way to open a room."""
 
 from collections.abc import Callable
 from datetime import timedelta
@@ -37,14 +37,14 @@ def low_limits(settings: Any) -> None:
     settings.OPEN_ROOMS_PER_ADDRESS = 5
 
 
-def create_rooms(who: Principal, n: int, **options: Any) -> list[SeatResult]:
-    return [room(person=who, **options) for _ in range(n)]
+def create_rooms(principal: Principal, n: int, **options: Any) -> list[SeatResult]:
+    return [room(person=principal, **options) for _ in range(n)]
 
 
-def refusal_message(who: Principal) -> str:
+def refusal_message(principal: Principal) -> str:
     before = Room.objects.count(), Match.objects.count()
     with pytest.raises(RoomQuotaError) as error:
-        room(person=who)
+        room(person=principal)
     assert (Room.objects.count(), Match.objects.count()) == before, "the refused request stores no row"
     return str(error.value)
 
@@ -92,7 +92,12 @@ def test_the_fast_count_equals_the_number_of_open_rooms(settings: Any) -> None:
     finished, abandoned = create_rooms(host, 1)[0], create_rooms(guest(2), 1)[0]
     match_resign(code=finished.room.code, person=host)
     Room.objects.filter(pk=abandoned.room.pk).update(changed_at=timezone.now() - timedelta(hours=1, seconds=1))
-    owners = [("account", account.user_id), ("guest", host.guest), ("guest", guest(2).guest), ("address", "somewhere")]
+    owners = [
+        ("account", account.user_id),
+        ("guest", host.guest),
+        ("guest", guest(2).guest),
+        ("address", "somewhere"),
+    ]
     assert open_room_counts(*owners) == [3, 2, 0, 1]
     own_rooms = [rooms_of(user_id=account.user_id, guest=None)]
     own_rooms += [rooms_of(user_id=None, guest=one.guest) for one in (host, guest(2))]
@@ -100,30 +105,32 @@ def test_the_fast_count_equals_the_number_of_open_rooms(settings: Any) -> None:
     room_reset(code=finished.room.code, person=host)
     assert open_room_counts(*owners) == [3, 3, 0, 2], "a rematch opens the room again"
     seats_claim(user_id=account.user_id, name=account.name, guest=host.guest)
-    assert open_room_counts(*owners) == [5, 0, 0, 2], "a room counts once, even if the account has both seats"
+    assert open_room_counts(*owners) == [5, 0, 0, 2], (
+        "a room counts once, even if the account has both seats"
+    )
 
 
 def test_the_latest_open_room_of_a_visitor_is_found(settings: Any) -> None:
     settings.OPEN_ROOMS_PER_GUEST = settings.OPEN_ROOMS_PER_ACCOUNT = 9
     account, visitor = person(user()), guest()
 
-    def open_room_of(who: Principal) -> Room | None:
-        assert who.room_owner is not None
-        return room_in_play(who.room_owner, opponent="perfect", machine="")
+    def open_room_of(principal: Principal) -> Room | None:
+        assert principal.room_owner is not None
+        return room_in_play(principal.room_owner, opponent="perfect", machine="")
 
     create_rooms(account, 1, opponent="human")
     create_rooms(guest(2), 1)
     assert (open_room_of(account), open_room_of(visitor)) == (None, None)
-    for who in (account, visitor):
-        first, second, finished = (seated.room for seated in create_rooms(who, 3))
-        match_resign(code=finished.code, person=who)
-        latest = open_room_of(who)
+    for principal in (account, visitor):
+        first, second, finished = (seated.room for seated in create_rooms(principal, 3))
+        match_resign(code=finished.code, person=principal)
+        latest = open_room_of(principal)
         assert latest == second
         assert (latest.host_guest, latest.changed_at, latest.version) == (None, second.changed_at, second.version)
         Room.objects.filter(pk=second.pk).update(changed_at=timezone.now() - timedelta(minutes=5))
-        assert open_room_of(who) == first
+        assert open_room_of(principal) == first
         Room.objects.filter(pk__in=[first.pk, second.pk]).update(changed_at=timezone.now() - timedelta(minutes=61))
-        assert open_room_of(who) is None
+        assert open_room_of(principal) is None
 
 
 def test_codes_of_rooms_are_unique(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -208,7 +215,7 @@ def test_a_full_site_refuses_new_rooms_but_continues_matches(bound: str, setting
     assert list(get_user_model().objects.all()) == [ann]
 
 
-def test_a_hash_of_the_address_is_kept_for_a_day() -> None:
+def test_a_hash_of_the_address_is_stored_for_a_day() -> None:
     APIClient(REMOTE_ADDR="192.0.2.7").post("/api/rooms", BODY)
     seated = Room.objects.get()
     assert len(seated.opened_from) == 32
@@ -225,8 +232,10 @@ def test_a_hash_of_the_address_is_kept_for_a_day() -> None:
 @pytest.mark.django_db(transaction=True)
 def test_concurrent_requests_do_not_exceed_the_limit() -> None:
     for owners in (guest(), Principal(address="somewhere")):
-        failed = at_once(*[lambda owners=owners: room(person=owners) for _ in range(8)])
-        assert {type(error) for error in failed} == {RoomQuotaError}
+        errors = at_once(
+            *[lambda owners=owners: room(person=owners) for _ in range(8)]
+        )
+        assert {type(error) for error in errors} == {RoomQuotaError}
     assert Room.objects.filter(opened_from="").count() == 2
     assert Room.objects.filter(opened_from="somewhere").count() == 5
 

@@ -1,6 +1,6 @@
-"""The database fails during a move: the player is asked to retry, nothing is half stored, and a later move succeeds.
+"""The database fails during a move: the move is refused, nothing is partly stored, and a later move succeeds.
 
-The backend is really killed in the move's transaction, and the disk is really full, on a real PostgreSQL.
+The tests kill the backend of a real PostgreSQL in the transaction of the move, or fill its disk.
 """
 
 import asyncio
@@ -34,19 +34,19 @@ in_db = database_sync_to_async
 
 
 def rows_of_moves() -> list[Any]:
-    """All rows that a move changes."""
+    """Return all rows that a move changes."""
     rooms = Room.objects.values_list("version", "changed_at")
     matches = Match.objects.values_list("n_plies", "position", "status", "answer_by")
     return [list(rooms), list(matches), list(Ply.objects.order_by("pk").values_list("number", "move"))]
 
 
-async def assert_refused_then_accepted(seated: SeatResult, does: str, caplog: pytest.LogCaptureFixture) -> None:
+async def assert_refused_then_accepted(seated: SeatResult, fault_sql: str, caplog: pytest.LogCaptureFixture) -> None:
     before = await in_db(rows_of_moves)()
-    stumble = failing_inserts(does)
+    fault = failing_inserts(fault_sql)
     async with Socket(seated.room.code, seated.token) as socket, Socket(seated.room.code) as watcher:
         for one in (socket, watcher):
             await one.expect("joined")
-        await in_db(stumble.__enter__)()
+        await in_db(fault.__enter__)()
         try:
             await socket.frame("move", {"move": "5", "ply": 0})
             error = await socket.expect("error")
@@ -54,8 +54,8 @@ async def assert_refused_then_accepted(seated: SeatResult, does: str, caplog: py
             assert "ry again" in error["detail"]
             assert await watcher.receive_nothing()
         finally:
-            await in_db(stumble.__exit__)(None, None, None)
-        assert await in_db(rows_of_moves)() == before, "nothing is half stored"
+            await in_db(fault.__exit__)(None, None, None)
+        assert await in_db(rows_of_moves)() == before, "nothing is partly stored"
         await socket.frame("move", {"move": "5", "ply": 0})
         for one in (socket, watcher):
             assert (await one.expect("state"))["ply"] == 2
@@ -65,27 +65,27 @@ async def assert_refused_then_accepted(seated: SeatResult, does: str, caplog: py
 
 
 @pytest.mark.django_db(transaction=True)
-@pytest.mark.parametrize("does", [TERMINATE_CONNECTION, FILL_DISK], ids=["backend", "disk"])
+@pytest.mark.parametrize("fault_sql", [TERMINATE_CONNECTION, FILL_DISK], ids=["backend", "disk"])
 async def test_move_during_a_database_fault_is_refused_then_succeeds(
-    does: str, caplog: pytest.LogCaptureFixture
+    fault_sql: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    await assert_refused_then_accepted(await in_db(room)(), does, caplog)
+    await assert_refused_then_accepted(await in_db(room)(), fault_sql, caplog)
 
 
 @pytest.mark.django_db(transaction=True)
-@pytest.mark.parametrize("does", [TERMINATE_CONNECTION, FILL_DISK], ids=["backend", "disk"])
-def test_database_fault_during_a_move_over_rest_and_on_a_page(does: str, caplog: pytest.LogCaptureFixture) -> None:
+@pytest.mark.parametrize("fault_sql", [TERMINATE_CONNECTION, FILL_DISK], ids=["backend", "disk"])
+def test_database_fault_during_a_move_over_rest_and_on_a_page(fault_sql: str, caplog: pytest.LogCaptureFixture) -> None:
     seated, api, browser = room(), APIClient(), Client(raise_request_exception=False)
     before = rows_of_moves()
     move = {"move": "5", "ply": 0, "seat_token": seated.token}
     address = f"/api/rooms/{seated.room.code}/move"
-    with failing_inserts(does):
+    with failing_inserts(fault_sql):
         refused = api.post(address, move)
     assert (refused.status_code, refused.json()["code"]) == (503, "unavailable")
     assert int(refused["Retry-After"]) > 0
     assert rows_of_moves() == before
     assert api.post(address, move).json()["ply"] == 2
-    with failing_inserts(does, "games_seat"):
+    with failing_inserts(fault_sql, "games_seat"):
         page = browser.post("/rooms", {"game": "noughts-and-crosses", "opponent": "perfect", "side": "X"})
     assert (page.status_code, int(page["Retry-After"]) > 0) == (503, True)
     assert b"A short pause" in page.content
@@ -161,11 +161,11 @@ async def test_sockets_refuse_temporarily_without_the_database(
 async def test_sockets_answer_without_the_broker(
     outage: Outage, settings: Any, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Beginning and end of the outage are logged once each."""
+    """The beginning and the end of the outage are each logged once."""
     monkeypatch.setattr(BROKER, "is_away", False)
     layer = settings.CHANNEL_LAYERS["default"]
-    own = {**layer, "CONFIG": {**layer["CONFIG"], "hosts": [{"address": outage.redis_url}]}}
-    settings.CHANNEL_LAYERS = {"default": own}
+    own_layer = {**layer, "CONFIG": {**layer["CONFIG"], "hosts": [{"address": outage.redis_url}]}}
+    settings.CHANNEL_LAYERS = {"default": own_layer}
     settings.REDIS_URL = outage.redis_url
     seated = await in_db(room)()
     outage.kill_broker()
@@ -195,10 +195,10 @@ async def test_killed_backend_and_full_disk_each_refuse_one_move(
     async with Socket(seated.room.code, seated.token) as socket:
         await socket.expect("joined")
         is_locked = threading.Event()
-        killing = asyncio.ensure_future(in_thread(kill_backend_waiting_for_the_room, is_locked))
+        kill_task = asyncio.ensure_future(in_thread(kill_backend_waiting_for_the_room, is_locked))
         await asyncio.to_thread(is_locked.wait)
         await socket.frame("move", {"move": "5", "ply": 0})
-        await killing
+        await kill_task
         assert (await socket.expect("error"))["code"] == "unavailable"
         assert await in_db(wait_until)(is_database_back)
         with await in_db(full_device_for)("games_ply"):
@@ -218,7 +218,7 @@ def kill_backend_waiting_for_the_room(is_locked: threading.Event) -> None:
     with contextlib.suppress(DatabaseError), transaction.atomic():
         Room.objects.select_for_update().get()
         is_locked.set()
-        pid = backend_waiting()
+        pid = wait_for_waiting_backend()
         os.kill(pid, signal.SIGKILL)
         assert wait_until(lambda: not Path(f"/proc/{pid}").exists())
 
@@ -226,13 +226,13 @@ def kill_backend_waiting_for_the_room(is_locked: threading.Event) -> None:
 def test_a_programming_error_is_not_transient(db: None) -> None:
     with connection.cursor() as cursor:
         cursor.execute("SELECT 1")
-    with pytest.raises(InterfaceError) as closed:
+    with pytest.raises(InterfaceError) as raised:
         cursor.execute("SELECT 1")
-    assert not is_database_outage(closed.value)
-    assert not is_database_outage(closed.value.__cause__)
+    assert not is_database_outage(raised.value)
+    assert not is_database_outage(raised.value.__cause__)
 
 
-def backend_waiting() -> int:
+def wait_for_waiting_backend() -> int:
     """Wait for a backend that waits for a lock, and return its process id."""
     pids: list[int] = []
 
@@ -257,12 +257,12 @@ def full_device_for(table: str) -> contextlib.ExitStack:
     """Put the file of an empty table on a full device until the stack is closed."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT current_setting('data_directory'), pg_relation_filepath(%s)", [table])
-        place = Path(*cursor.fetchone())
+        file = Path(*cursor.fetchone())
     connection.close()
-    assert place.stat().st_size == 0
-    aside, back = place.with_name(f"{place.name}.aside"), contextlib.ExitStack()
-    place.rename(aside)
-    place.symlink_to("/dev/full")
-    back.callback(aside.rename, place)
-    back.callback(place.unlink)
-    return back
+    assert file.stat().st_size == 0
+    moved_file, cleanup = file.with_name(f"{file.name}.aside"), contextlib.ExitStack()
+    file.rename(moved_file)
+    file.symlink_to("/dev/full")
+    cleanup.callback(moved_file.rename, file)
+    cleanup.callback(file.unlink)
+    return cleanup

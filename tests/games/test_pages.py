@@ -175,12 +175,12 @@ class TestAccounts:
     )
     def test_refusal_of_a_sign_up_names_the_field(self, client: Client, form: dict[str, str], field: str) -> None:
         factories.user("ada")
-        right = {"username": "bob", "email": "", "password1": PASSWORD, "password2": PASSWORD}
-        response = client.post("/signup", {**right, **form})
+        valid_form = {"username": "bob", "email": "", "password1": PASSWORD, "password2": PASSWORD}
+        response = client.post("/signup", {**valid_form, **form})
         assert response.status_code == 200
         assert field in response.context["form"].errors
         assert get_user_model().objects.count() == 1
-        assert client.post("/signup", right).status_code == 302
+        assert client.post("/signup", valid_form).status_code == 302
 
     @pytest.mark.parametrize("path", ["/account", "/account/tokens"])
     def test_pages_of_an_account_are_not_cached(self, client: Client, path: str) -> None:
@@ -189,7 +189,7 @@ class TestAccounts:
         assert (answer.status_code, "no-store" in answer["Cache-Control"]) == (200, True)
 
     @pytest.mark.parametrize(
-        ("is_staff", "n_characters", "is_taken"),
+        ("is_staff", "n_characters", "is_accepted"),
         [
             (False, 7, False),
             (False, 8, True),
@@ -202,24 +202,30 @@ class TestAccounts:
         ],
     )
     def test_least_length_of_a_password(
-        self, client: Client, is_staff: bool, n_characters: int, is_taken: bool
+        self, client: Client, is_staff: bool, n_characters: int, is_accepted: bool
     ) -> None:
         client.force_login(factories.user("ada", is_staff=is_staff))
-        new = ("quite another password " * 6)[: n_characters - 1] + "!"
-        changed = client.post("/password", {"old_password": PASSWORD, "new_password1": new, "new_password2": new})
-        assert (changed.status_code == 302) is is_taken
-        assert get_user_model().objects.get().check_password(new) is is_taken
+        new_password = ("quite another password " * 6)[: n_characters - 1] + "!"
+        changed = client.post(
+            "/password", {"old_password": PASSWORD, "new_password1": new_password, "new_password2": new_password}
+        )
+        assert (changed.status_code == 302) is is_accepted
+        assert get_user_model().objects.get().check_password(new_password) is is_accepted
 
     def test_a_password_can_be_changed(self, client: Client) -> None:
         client.force_login(factories.user("ada", email="ada@example.org"))
-        new = "quite another password"
-        client.post("/password", {"old_password": PASSWORD, "new_password1": new, "new_password2": new})
-        assert get_user_model().objects.get().check_password(new)
+        new_password = "quite another password"
+        client.post(
+            "/password", {"old_password": PASSWORD, "new_password1": new_password, "new_password2": new_password}
+        )
+        assert get_user_model().objects.get().check_password(new_password)
         (letter,) = mail.outbox
         assert letter.to == ["ada@example.org"]
         assert "If you did not change it" in letter.body
         client.force_login(factories.user("bob"))
-        client.post("/password", {"old_password": PASSWORD, "new_password1": new, "new_password2": new})
+        client.post(
+            "/password", {"old_password": PASSWORD, "new_password1": new_password, "new_password2": new_password}
+        )
         assert mail.outbox == [letter], "the account has no e-mail address"
 
     def test_a_password_is_reset_by_email(self, client: Client) -> None:
@@ -230,16 +236,18 @@ class TestAccounts:
         assert link
         assert "within an hour" in message.body
         form = client.get(link[1], follow=True)
-        new = "quite another password"
-        response = client.post(form.request["PATH_INFO"], {"new_password1": new, "new_password2": new})
+        new_password = "quite another password"
+        response = client.post(
+            form.request["PATH_INFO"], {"new_password1": new_password, "new_password2": new_password}
+        )
         assert response.url == "/password/reset/done"
-        assert get_user_model().objects.get().check_password(new)
+        assert get_user_model().objects.get().check_password(new_password)
         assert "has changed" in mail.outbox[-1].body
         second_visit = client.get(link[1], follow=True)
         assert second_visit.context["validlink"] is False, "a link works once"
 
     @pytest.mark.parametrize(
-        ("site_url", "begins"),
+        ("site_url", "expected_start"),
         [
             ("https://beads.example", "https://beads.example/password/reset/"),
             ("http://192.168.1.20:8000", "http://192.168.1.20:8000/password/reset/"),
@@ -247,15 +255,15 @@ class TestAccounts:
         ],
     )
     def test_link_in_a_letter_uses_the_name_of_the_site(
-        self, site_url: str, begins: str, client: Client, settings: Any
+        self, site_url: str, expected_start: str, client: Client, settings: Any
     ) -> None:
-        """The host of the request is used only if the site has no name."""
+        """A letter has the host of the request only if the site has no name."""
         settings.SITE_URL = site_url
         factories.user("ada", email="ada@example.org")
         client.post("/password/reset", {"email": "ada@example.org"}, headers={"host": "testserver:7777"})
         (message,) = mail.outbox
-        assert re.findall(r"\S+://\S+/password/", message.body) == [begins.removesuffix("reset/")]
-        assert begins in message.body
+        assert re.findall(r"\S+://\S+/password/", message.body) == [expected_start.removesuffix("reset/")]
+        assert expected_start in message.body
 
     def test_link_in_a_letter_expires_after_an_hour(self, client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
         account = factories.user("ada", email="ada@example.org")
@@ -284,9 +292,9 @@ class TestAccounts:
         for _ in range(10):
             response = client.post("/login", {"username": "ada", "password": "wrong"})
         assert response.status_code == 429
-        right = client.post("/login", {"username": "ada", "password": PASSWORD})
-        assert right.status_code == 429
-        assert "Too many tries" in right.content.decode(), "in words, with a way on"
+        valid_form = client.post("/login", {"username": "ada", "password": PASSWORD})
+        assert valid_form.status_code == 429
+        assert "Too many tries" in valid_form.content.decode(), "the page explains the lock"
 
     def test_log_out_needs_a_form(self, client: Client) -> None:
         client.force_login(factories.user())

@@ -27,7 +27,7 @@ def api() -> APIClient:
 
 
 def room_of_friends(game: str) -> str:
-    """The code of a room in which two people play."""
+    """Return the code of a room in which two people play."""
     code = room_create(person=FRIENDS[0], game=game, opponent="human", side=Side.FIRST).room.code
     room_join(code=code, person=FRIENDS[1])
     return code
@@ -113,9 +113,9 @@ def test_the_answer_agrees_with_the_schema(api: APIClient) -> None:
     seated = room("perfect")
     play(seated, guest(1), "5")
     schema = yaml.safe_load(api.get("/api/schema").content)
-    described = schema["paths"]["/api/rooms/{code}/positions"]["get"]
-    assert [one["name"] for one in described["parameters"]] == ["after", "code", "match"]
-    answers = described["responses"]["200"]["content"]["application/json"]["schema"]
+    operation = schema["paths"]["/api/rooms/{code}/positions"]["get"]
+    assert [one["name"] for one in operation["parameters"]] == ["after", "code", "match"]
+    answers = operation["responses"]["200"]["content"]["application/json"]["schema"]
     answer = api.get(f"/api/rooms/{seated.room.code}/positions").json()
     assert differences(answer, answers, schema["components"]["schemas"], "positions") == []
 
