@@ -77,8 +77,8 @@ class TestPolling:
     def test_a_machine_hidden_meanwhile_changes_the_answer(self, address: str) -> None:
         owner = factories.user("owner")
         machine = factories.machine(owner=owner)
-        seated = factories.room("machine", factories.guest(2), machine=str(machine.pk), side=factories.Side.FIRST)
-        path = f"/api/rooms/{seated.room.code}"
+        seat = factories.room("machine", factories.guest(2), machine=str(machine.pk), side=factories.Side.FIRST)
+        path = f"/api/rooms/{seat.room.code}"
         spectator = Client(REMOTE_ADDR=address)
         response = spectator.get(path)
         assert response.status_code == 200

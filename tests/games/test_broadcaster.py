@@ -264,8 +264,8 @@ async def test_only_socket_in_a_room_gets_its_answer_unbroadcast(
     sent_messages: list[Any], transactional_db: None
 ) -> None:
     """If a room has only one socket, this socket gets the answer directly, and the broker gets no message."""
-    seated = await in_db(room)("perfect")
-    async with Socket(seated.room.code, seated.token) as mover:
+    seat = await in_db(room)("perfect")
+    async with Socket(seat.room.code, seat.token) as mover:
         await mover.expect("joined")
         await mover.frame("move", {"move": "5"})
         assert (await mover.expect("state"))["ply"] == 2
@@ -273,11 +273,11 @@ async def test_only_socket_in_a_room_gets_its_answer_unbroadcast(
         await mover.expect("pong")
         await wait_until_sent()
         assert sent_messages == []
-        async with Socket(seated.room.code) as watcher:
+        async with Socket(seat.room.code) as watcher:
             state_json = (await watcher.expect("joined"))["state"]
             await mover.frame("move", {"move": state_json["legal_moves"][0]})
             assert await mover.expect("state") == await watcher.expect("state")
-        assert await in_db(match_resign)(code=seated.room.code, person=guest())
+        assert await in_db(match_resign)(code=seat.room.code, person=guest())
         assert (await mover.expect("state"))["status"] == "finished", "a change outside the socket reaches the socket"
 
 
@@ -294,8 +294,8 @@ async def test_a_move_waits_for_no_broker(
     function: tuple[Any, str] = (
         (get_channel_layer(), blocked_function) if blocked_function == "group_send" else (broadcaster, blocked_function)
     )
-    seated = await in_db(room)("perfect")
-    async with Socket(seated.room.code, seated.token) as mover, Socket(seated.room.code) as watcher:
+    seat = await in_db(room)("perfect")
+    async with Socket(seat.room.code, seat.token) as mover, Socket(seat.room.code) as watcher:
         for each in (mover, watcher):
             await each.expect("joined")
         monkeypatch.setattr(*function, hang)

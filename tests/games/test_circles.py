@@ -61,9 +61,9 @@ def room_against_a_copy_of_values() -> SeatResult:
 
 
 def room_against_a_person() -> SeatResult:
-    seated = room("human")
-    room_join(code=seated.room.code, person=stranger())
-    return seated
+    seat = room("human")
+    room_join(code=seat.room.code, person=stranger())
+    return seat
 
 
 @pytest.mark.parametrize(
@@ -76,15 +76,15 @@ def test_match_leaves_no_reference_cycles(open_room: Callable[[], SeatResult]) -
     machine_create(game=NC, side=None, name="Table", preset="q-table", slug="table")
     open_room()  # caches are filled by now
     with assert_all_freed():
-        seated = open_room()
-        code, player = seated.room.code, guest()
+        seat = open_room()
+        code, player = seat.room.code, guest()
         for _ in range(2):
             room_enter(code=code, person=player)
-            play(seated, player, room_state_get(code=code)["legal_moves"][0])
+            play(seat, player, room_state_get(code=code)["legal_moves"][0])
             assert is_person_in_room(code=code, person=player)
             match_resign(code=code, person=player)
             room_reset(code=code, person=player)
-        del seated
+        del seat
 
 
 @pytest.mark.soak

@@ -30,12 +30,12 @@ async def open_room(opponent: str = "human", **options: Any) -> SeatResult:
 
 
 async def test_two_sockets_play_one_match_and_a_third_watches() -> None:
-    seated = await open_room()
-    joined = await in_db(room_join)(code=seated.room.code, person=guest(2))
+    seat = await open_room()
+    joined = await in_db(room_join)(code=seat.room.code, person=guest(2))
     async with (
-        Socket(seated.room.code, seated.token) as crosses,
-        Socket(seated.room.code, joined.token) as noughts,
-        Socket(seated.room.code) as watcher,
+        Socket(seat.room.code, seat.token) as crosses,
+        Socket(seat.room.code, joined.token) as noughts,
+        Socket(seat.room.code) as watcher,
     ):
         assert [(await s.expect("joined"))["role"] for s in (crosses, noughts, watcher)] == ["X", "O", None]
         for socket, move in ((crosses, "1"), (noughts, "4"), (crosses, "2"), (noughts, "5"), (crosses, "3")):
@@ -51,16 +51,16 @@ async def test_two_sockets_play_one_match_and_a_third_watches() -> None:
 
 
 async def test_a_token_of_another_room_watches_and_gets_an_error() -> None:
-    seated, other = await open_room(), await open_room()
-    async with Socket(seated.room.code, other.token) as stranger:
+    seat, other = await open_room(), await open_room()
+    async with Socket(seat.room.code, other.token) as stranger:
         assert (await stranger.expect("joined"))["role"] is None
         error = await stranger.expect("error")
         assert error == {"code": "not_a_player", "detail": consumers.UNKNOWN_SEAT_TEXT}
 
 
 async def test_a_move_sent_twice_is_played_once_and_refused_once() -> None:
-    seated = await open_room("perfect")
-    async with Socket(seated.room.code, seated.token) as socket:
+    seat = await open_room("perfect")
+    async with Socket(seat.room.code, seat.token) as socket:
         await socket.expect("joined")
         for _ in range(2):
             await socket.frame("move", {"move": "5", "ply": 0})
@@ -73,8 +73,8 @@ async def test_a_move_sent_twice_is_played_once_and_refused_once() -> None:
 
 async def test_machine_answers_show_boxes_and_beads_change_at_the_end() -> None:
     await in_db(house_machines)()
-    seated = await open_room("menace")
-    async with Socket(seated.room.code, seated.token) as socket:
+    seat = await open_room("menace")
+    async with Socket(seat.room.code, seat.token) as socket:
         state = (await socket.expect("joined"))["state"]
         assert state["learning"] is None
         while state["status"] == "playing":
@@ -90,12 +90,12 @@ async def test_machine_answers_show_boxes_and_beads_change_at_the_end() -> None:
 
 
 async def test_a_returning_player_continues_the_match() -> None:
-    seated = await open_room("perfect")
-    async with Socket(seated.room.code, seated.token) as socket:
+    seat = await open_room("perfect")
+    async with Socket(seat.room.code, seat.token) as socket:
         await socket.expect("joined")
         await socket.frame("move", {"move": "5"})
         state = await socket.expect("state")
-    async with Socket(seated.room.code, seated.token) as socket:
+    async with Socket(seat.room.code, seat.token) as socket:
         joined = await socket.expect("joined")
         assert (joined["role"], joined["state"]) == ("X", state)
         await socket.frame("move", {"move": state["legal_moves"][0], "ply": 2})
@@ -113,9 +113,9 @@ UNREADABLE_FRAMES = {
     ("code", "text"), [(code, text) for code, texts in UNREADABLE_FRAMES.items() for text in texts]
 )
 async def test_unreadable_frame_gets_a_typed_error(code: str, text: str) -> None:
-    seated = await open_room("perfect")
-    before = await in_db(room_view)(seated.room)
-    async with Socket(seated.room.code, seated.token) as socket:
+    seat = await open_room("perfect")
+    before = await in_db(room_view)(seat.room)
+    async with Socket(seat.room.code, seat.token) as socket:
         await socket.expect("joined")
         await socket.send_to(text_data=text)
         error = await socket.expect("error")
@@ -128,12 +128,12 @@ async def test_unreadable_frame_gets_a_typed_error(code: str, text: str) -> None
 
 
 async def test_bytes_get_a_typed_error() -> None:
-    seated = await open_room("perfect")
-    async with Socket(seated.room.code, seated.token) as socket:
+    seat = await open_room("perfect")
+    async with Socket(seat.room.code, seat.token) as socket:
         await socket.expect("joined")
         await socket.send_to(bytes_data=b'{"type": "resign"}')
         assert (await socket.expect("error"))["code"] == "binary_frame"
-    assert (await in_db(room_view)(seated.room))["status"] == "playing"
+    assert (await in_db(room_view)(seat.room))["status"] == "playing"
 
 
 @pytest.mark.parametrize(
@@ -141,8 +141,8 @@ async def test_bytes_get_a_typed_error() -> None:
     [{}, {"move": 5}, {"move": ""}, {"move": "5" * 21}, {"position": True}, {"move": "5", "ply": "0"}, {"move": None}],
 )
 async def test_refusal_of_an_unreadable_move_names_the_field(data: dict[str, Any]) -> None:
-    seated = await open_room("perfect")
-    async with Socket(seated.room.code, seated.token) as socket:
+    seat = await open_room("perfect")
+    async with Socket(seat.room.code, seat.token) as socket:
         await socket.expect("joined")
         await socket.frame("move", data)
         error = await socket.expect("error")
@@ -153,8 +153,8 @@ async def test_refusal_of_an_unreadable_move_names_the_field(data: dict[str, Any
 
 @pytest.mark.parametrize("frame", [("move", {"move": "5"}), ("resign", None), ("reset", {"swap": False})])
 async def test_a_spectator_may_only_watch(frame: tuple[str, Any]) -> None:
-    seated = await open_room("perfect")
-    async with Socket(seated.room.code) as watcher:
+    seat = await open_room("perfect")
+    async with Socket(seat.room.code) as watcher:
         await watcher.expect("joined")
         await watcher.frame(*frame)
         assert (await watcher.expect("error"))["code"] == "not_a_player"
@@ -168,8 +168,8 @@ async def test_unknown_room_is_reported_and_the_socket_closed() -> None:
 
 async def test_too_many_frames_are_slowed_down(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(consumers, "FRAMES_PER_SECOND", 0.0)  # The test may send slowly on a busy machine.
-    seated = await open_room("perfect")
-    async with Socket(seated.room.code, seated.token) as socket:
+    seat = await open_room("perfect")
+    async with Socket(seat.room.code, seat.token) as socket:
         await socket.expect("joined")
         for _ in range(60):
             await socket.frame("ping")
@@ -181,33 +181,33 @@ async def test_too_many_frames_are_slowed_down(monkeypatch: pytest.MonkeyPatch) 
 
 async def test_a_program_plays_for_its_account_with_a_token() -> None:
     account = await in_db(user)()
-    seated = await open_room("human", person=person(account))
-    await in_db(room_join)(code=seated.room.code, person=guest(2))
+    seat = await open_room("human", person=person(account))
+    await in_db(room_join)(code=seat.room.code, person=guest(2))
     token = await in_db(token_of)(account, "read", "play")
-    async with Socket(seated.room.code, bearer=token) as robot:
+    async with Socket(seat.room.code, bearer=token) as robot:
         assert (await robot.expect("joined"))["role"] == "X"
         await robot.frame("move", {"move": "5"})
         assert (await robot.expect("state"))["ply"] == 1
         await in_db(ApiToken.objects.update)(revoked_at=timezone.now())
         await robot.frame("resign")
         assert (await robot.expect("error"))["code"] == "token_revoked"
-    assert (await in_db(room_view)(seated.room))["status"] == "playing"
+    assert (await in_db(room_view)(seat.room))["status"] == "playing"
 
 
 @pytest.mark.parametrize(("scopes", "code"), [(["play"], "scope_missing"), ([], "token_invalid")])
 async def test_a_token_without_the_read_scope_sees_no_room(scopes: list[str], code: str) -> None:
     account = await in_db(user)()
-    seated = await open_room("human", person=person(account))
+    seat = await open_room("human", person=person(account))
     token = await in_db(token_of)(account, *scopes) if scopes else "nonsense"
-    async with Socket(seated.room.code, bearer=token) as robot:
+    async with Socket(seat.room.code, bearer=token) as robot:
         assert (await robot.expect("error"))["code"] == code
         assert (await robot.receive_output())["type"] == "websocket.close"
 
 
 async def test_a_token_with_only_the_read_scope_cannot_move() -> None:
     account = await in_db(user)()
-    seated = await open_room("perfect", person=person(account))
-    async with Socket(seated.room.code, bearer=await in_db(token_of)(account, "read")) as robot:
+    seat = await open_room("perfect", person=person(account))
+    async with Socket(seat.room.code, bearer=await in_db(token_of)(account, "read")) as robot:
         await robot.expect("joined")
         await robot.frame("move", {"move": "5"})
         assert (await robot.expect("error"))["code"] == "scope_missing"
@@ -215,8 +215,8 @@ async def test_a_token_with_only_the_read_scope_cannot_move() -> None:
 
 
 async def test_a_step_of_the_host_reaches_every_socket() -> None:
-    seated = await in_db(room_create)(person=guest(), game=NC, first="random", second="win-block")
-    async with Socket(seated.room.code, seated.token) as host, Socket(seated.room.code) as watcher:
+    seat = await in_db(room_create)(person=guest(), game=NC, first="random", second="win-block")
+    async with Socket(seat.room.code, seat.token) as host, Socket(seat.room.code) as watcher:
         joined = [await socket.expect("joined") for socket in (host, watcher)]
         assert [(one["role"], one["host"]) for one in joined] == [(None, True), (None, False)]
         await host.frame("step", {"ply": 0})
@@ -233,8 +233,8 @@ async def test_a_step_of_the_host_reaches_every_socket() -> None:
 
 @pytest.mark.parametrize("data", [{"plies": 0}, {"plies": 101}, {"plies": True}, {"plies": "9"}, {"ply": "1"}])
 async def test_unreadable_steps_are_refused(data: dict[str, Any]) -> None:
-    seated = await in_db(room_create)(person=guest(), game=NC, first="random", second="random")
-    async with Socket(seated.room.code, seated.token) as host:
+    seat = await in_db(room_create)(person=guest(), game=NC, first="random", second="random")
+    async with Socket(seat.room.code, seat.token) as host:
         await host.expect("joined")
         await host.frame("step", data)
         error = await host.expect("error")
@@ -262,7 +262,7 @@ async def test_a_thread_always_returns_its_connection(fault: type[Exception] | N
 
 
 async def test_a_state_is_read_and_encoded_once_for_all_sockets(monkeypatch: pytest.MonkeyPatch) -> None:
-    seated, kinds = await open_room("perfect"), []
+    seat, kinds = await open_room("perfect"), []
 
     def count_frames(kind: str, data: Any) -> str:
         kinds.append(kind)
@@ -270,9 +270,9 @@ async def test_a_state_is_read_and_encoded_once_for_all_sockets(monkeypatch: pyt
 
     monkeypatch.setattr(consumers, "frame_text", count_frames)
     async with (
-        Socket(seated.room.code, seated.token) as mover,
-        Socket(seated.room.code) as first,
-        Socket(seated.room.code) as second,
+        Socket(seat.room.code, seat.token) as mover,
+        Socket(seat.room.code) as first,
+        Socket(seat.room.code) as second,
     ):
         for each in (mover, first, second):
             await each.expect("joined")
@@ -291,8 +291,8 @@ def test_only_the_last_few_states_are_cached() -> None:
 
 
 async def test_frames_do_not_wait_for_the_shared_thread() -> None:
-    seated, may_end = await open_room("perfect"), threading.Event()
-    async with Socket(seated.room.code, seated.token) as socket:
+    seat, may_end = await open_room("perfect"), threading.Event()
+    async with Socket(seat.room.code, seat.token) as socket:
         await socket.expect("joined")
         shared_thread_work = asyncio.create_task(sync_to_async(may_end.wait)())
         try:

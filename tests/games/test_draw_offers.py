@@ -53,15 +53,15 @@ def open_room(slug: str, opponent: str = "human", **options: Any) -> SeatResult:
 
 
 def seats_of_friends(slug: str) -> tuple[SeatResult, SeatResult]:
-    seated = open_room(slug)
-    return seated, room_join(code=seated.room.code, person=guest(2))
+    seat = open_room(slug)
+    return seat, room_join(code=seat.room.code, person=guest(2))
 
 
-def play_in_turn(seated: SeatResult, moves: list[str]) -> dict[str, Any]:
+def play_in_turn(seat: SeatResult, moves: list[str]) -> dict[str, Any]:
     """Play moves of two people in turn, and return the state after them."""
-    state: dict[str, Any] = room_view(room_get(seated.room.code))
+    state: dict[str, Any] = room_view(room_get(seat.room.code))
     for move in moves:
-        state = match_play_move(code=seated.room.code, person=guest(1 + state["ply"] % 2), move=move)
+        state = match_play_move(code=seat.room.code, person=guest(1 + state["ply"] % 2), move=move)
     return state
 
 
@@ -74,29 +74,29 @@ def seats_after_third_visit(slug: str) -> tuple[SeatResult, SeatResult]:
     return seats
 
 
-def play_until_offer_is_possible(seated: SeatResult) -> dict[str, Any]:
+def play_until_offer_is_possible(seat: SeatResult) -> dict[str, Any]:
     """Play the first legal move, which never ends Pong hau k'i, until an automated player can be offered a draw."""
-    state = room_view(seated.room)
+    state = room_view(seat.room)
     while state["draw_offer"] is None:
-        state = match_play_move(code=seated.room.code, person=guest(), move=state["legal_moves"][0])
+        state = match_play_move(code=seat.room.code, person=guest(), move=state["legal_moves"][0])
     return state
 
 
 @pytest.mark.parametrize("slug", [PONG, MORRIS])
 def test_offers_begin_with_a_third_visit_and_end_with_a_move(slug: str) -> None:
-    seated, _ = seats_of_friends(slug)
+    seat, _ = seats_of_friends(slug)
     game, (line, circle) = GAMES[slug], moves_into_a_circle(slug)
-    states = [play_in_turn(seated, [move]) for move in line + 3 * circle]
+    states = [play_in_turn(seat, [move]) for move in line + 3 * circle]
     positions = [game.encode(game.initial_position()), *(state["position"] for state in states)]
     for ply, state in enumerate(states, 1):
         assert (state["draw_offer"] is not None) == (positions[: ply + 1].count(positions[ply]) >= N_VISITS_TO_DRAW)
-    offered = match_draw(code=seated.room.code, person=guest(2))
+    offered = match_draw(code=seat.room.code, person=guest(2))
     assert offered["draw_offer"] == {"by": game.look.layout.roles[1]}
-    assert play_in_turn(seated, circle[:1])["draw_offer"] == {"by": None}
+    assert play_in_turn(seat, circle[:1])["draw_offer"] == {"by": None}
 
 
 def test_an_image_of_a_position_is_another_position() -> None:
-    seated, _ = seats_of_friends(PONG)
+    seat, _ = seats_of_friends(PONG)
     game, rng = GAMES[PONG], Random(1)
     visits, image_visits, n_images = Counter[Any](), Counter[Any](), 0
     position = game.initial_position()
@@ -106,7 +106,7 @@ def test_an_image_of_a_position_is_another_position() -> None:
         position = game.apply(position, move)
         visits[position] += 1
         image_visits[game.canonical(position)] += 1
-        state = play_in_turn(seated, [game.format_move(move)])
+        state = play_in_turn(seat, [game.format_move(move)])
         n_visits = visits[position] + (position == game.initial_position())
         assert (state["draw_offer"] is not None) == (n_visits >= N_VISITS_TO_DRAW)
         n_images += n_visits < N_VISITS_TO_DRAW <= image_visits[game.canonical(position)]
@@ -116,15 +116,15 @@ def test_an_image_of_a_position_is_another_position() -> None:
 @pytest.mark.parametrize("slug", [PONG, MORRIS])
 @pytest.mark.parametrize("asking_player", [1, 2])
 def test_another_person_is_asked_and_accepts(slug: str, asking_player: int) -> None:
-    seated, _ = seats_after_third_visit(slug)
-    roles = seated.room.game_rules.look.layout.roles
+    seat, _ = seats_after_third_visit(slug)
+    roles = seat.room.game_rules.look.layout.roles
     for _ in range(2):  # an offer that is sent twice is one offer
-        state = match_draw(code=seated.room.code, person=guest(asking_player))
+        state = match_draw(code=seat.room.code, person=guest(asking_player))
         assert (state["status"], state["draw_offer"]) == ("playing", {"by": roles[asking_player - 1]})
-    state = match_draw(code=seated.room.code, person=guest(3 - asking_player))
+    state = match_draw(code=seat.room.code, person=guest(3 - asking_player))
     assert (state["status"], state["draw_offer"], state["outcome"]) == ("finished", None, AGREED_DRAW)
     with pytest.raises(MatchFinishedError):
-        match_draw(code=seated.room.code, person=guest(asking_player))
+        match_draw(code=seat.room.code, person=guest(asking_player))
 
 
 async def test_the_offer_reaches_the_other_socket() -> None:
@@ -160,12 +160,12 @@ def test_draws_are_offered_and_accepted_over_rest() -> None:
 
 
 def test_a_person_on_both_seats_ends_the_match() -> None:
-    seated = open_room(PONG)
-    room_join(code=seated.room.code, person=guest(), both=True)
+    seat = open_room(PONG)
+    room_join(code=seat.room.code, person=guest(), both=True)
     line, circle = moves_into_a_circle(PONG)
     for move in line + 2 * circle:
-        match_play_move(code=seated.room.code, person=guest(), move=move)
-    assert match_draw(code=seated.room.code, person=guest())["outcome"] == AGREED_DRAW
+        match_play_move(code=seat.room.code, person=guest(), move=move)
+    assert match_draw(code=seat.room.code, person=guest())["outcome"] == AGREED_DRAW
 
 
 @pytest.mark.parametrize("unfinished", Unfinished)
@@ -174,21 +174,21 @@ def test_a_machine_accepts_at_once_and_learns_what_its_rule_says(unfinished: Unf
     learner = machine_create(
         game=PONG, side=Side.SECOND, name="Rounder", rule=replace(learner.box_rule, draw=1, unfinished=unfinished)
     )
-    seated = open_room(PONG, "machine", machine=str(learner.pk))
-    state = play_until_offer_is_possible(seated)
+    seat = open_room(PONG, "machine", machine=str(learner.pk))
+    state = play_until_offer_is_possible(seat)
     assert state["draw_offer"] == {"by": None}
-    state = match_draw(code=seated.room.code, person=guest())
+    state = match_draw(code=seat.room.code, person=guest())
     assert state["outcome"] == AGREED_DRAW
-    (lesson,) = Lesson.objects.filter(match__room=seated.room)
+    (lesson,) = Lesson.objects.filter(match__room=seat.room)
     assert (lesson.n_draws, lesson.n_wins, lesson.n_losses) == (1, 0, 0)
     assert bool(state["learning"]["changes"]) == (unfinished is Unfinished.RESULT)
     assert ledger_errors() == []
 
 
 def test_a_level_accepts_at_once() -> None:
-    seated = open_room(PONG, "random")
-    play_until_offer_is_possible(seated)
-    assert match_draw(code=seated.room.code, person=guest())["outcome"] == AGREED_DRAW
+    seat = open_room(PONG, "random")
+    play_until_offer_is_possible(seat)
+    assert match_draw(code=seat.room.code, person=guest())["outcome"] == AGREED_DRAW
 
 
 def refused_people() -> dict[str, tuple[Principal, type[PlayError]]]:
@@ -201,32 +201,32 @@ def refused_people() -> dict[str, tuple[Principal, type[PlayError]]]:
 
 @pytest.mark.parametrize("case", refused_people())
 def test_only_players_offer_or_accept(case: str) -> None:
-    seated, _ = seats_after_third_visit(PONG)
-    match_draw(code=seated.room.code, person=guest())
-    before = room_view(room_get(seated.room.code))
+    seat, _ = seats_after_third_visit(PONG)
+    match_draw(code=seat.room.code, person=guest())
+    before = room_view(room_get(seat.room.code))
     person, error = refused_people()[case]
     with pytest.raises(error):
-        match_draw(code=seated.room.code, person=person)
-    assert room_view(room_get(seated.room.code)) == before
+        match_draw(code=seat.room.code, person=person)
+    assert room_view(room_get(seat.room.code)) == before
 
 
 def test_no_draw_before_the_third_visit_or_the_second_player() -> None:
-    seat = open_room(PONG)
+    waiting_seat = open_room(PONG)
     with pytest.raises(MatchWaitingError):
-        match_draw(code=seat.room.code, person=guest())
-    seated, _ = seats_of_friends(PONG)
+        match_draw(code=waiting_seat.room.code, person=guest())
+    seat, _ = seats_of_friends(PONG)
     line, circle = moves_into_a_circle(PONG)
-    play_in_turn(seated, line + circle)
+    play_in_turn(seat, line + circle)
     with pytest.raises(NoDrawError, match="has come three times"):
-        match_draw(code=seated.room.code, person=guest())
+        match_draw(code=seat.room.code, person=guest())
 
 
 def test_an_offer_does_not_outlive_its_position() -> None:
     """The other player cannot accept after a move to a position that has not come three times."""
-    seated, _ = seats_after_third_visit(MORRIS)
-    match_draw(code=seated.room.code, person=guest())
-    state = room_view(room_get(seated.room.code))
-    game = seated.room.game_rules
+    seat, _ = seats_after_third_visit(MORRIS)
+    match_draw(code=seat.room.code, person=guest())
+    state = room_view(room_get(seat.room.code))
+    game = seat.room.game_rules
     position = game.decode(state["position"])
     circle = moves_into_a_circle(MORRIS)[1]
     other_move = next(
@@ -234,20 +234,20 @@ def test_an_offer_does_not_outlive_its_position() -> None:
         for text in state["legal_moves"]
         if text != circle[0] and not game.is_terminal(game.apply(position, game.parse_move(text)))
     )
-    assert play_in_turn(seated, [other_move])["draw_offer"] is None
+    assert play_in_turn(seat, [other_move])["draw_offer"] is None
     with pytest.raises(NoDrawError):
-        match_draw(code=seated.room.code, person=guest(2))
-    match_resign(code=seated.room.code, person=guest(2))
+        match_draw(code=seat.room.code, person=guest(2))
+    match_resign(code=seat.room.code, person=guest(2))
     assert Match.objects.get().draw_offered_by is None
 
 
 @pytest.mark.parametrize("slug", [HARE, "noughts-and-crosses"])
 def test_games_without_draws_by_endless_play_offer_none(slug: str) -> None:
-    seated, _ = seats_of_friends(slug)
+    seat, _ = seats_of_friends(slug)
     line, circle = moves_into_a_circle(slug) if slug == HARE else ([], [])
-    assert play_in_turn(seated, line + 4 * circle)["draw_offer"] is None
+    assert play_in_turn(seat, line + 4 * circle)["draw_offer"] is None
     with pytest.raises(NoDrawError, match="in this game"):
-        match_draw(code=seated.room.code, person=guest())
+        match_draw(code=seat.room.code, person=guest())
 
 
 def test_an_exhibition_has_no_offer() -> None:

@@ -138,8 +138,8 @@ class TestPrivacy:
         assert client.get(f"/machines/{private_machine.pk}").status_code == 200
 
     def test_a_copy_made_for_a_room_plays_in_that_room_only(self) -> None:
-        seated = room("machine", machine=machine().slug, fresh=True)
-        copy = Machine.objects.get(room=seated.room)
+        seat = room("machine", machine=machine().slug, fresh=True)
+        copy = Machine.objects.get(room=seat.room)
         with pytest.raises(rooms.exceptions.PlayError, match="its own room"):
             room("machine", guest(2), machine=copy.slug)
 
@@ -169,18 +169,18 @@ class TestPrivacy:
 @pytest.mark.django_db
 class TestDeletedMachines:
     def test_room_of_a_deleted_machine_can_be_read_and_ended(self) -> None:
-        seated = room("machine", machine=machine().slug)
-        factories.play(seated, guest(), "5")
+        seat = room("machine", machine=machine().slug)
+        factories.play(seat, guest(), "5")
         Machine.objects.all().delete()
-        state = room_state_get(code=seated.room.code)
+        state = room_state_get(code=seat.room.code)
         assert (state["status"], state["learning"]) == ("playing", None)
-        state = factories.play(seated, guest(), state["legal_moves"][0])
+        state = factories.play(seat, guest(), state["legal_moves"][0])
         assert state["status"] == "finished"
 
     def test_a_machine_deleted_before_a_resignation(self) -> None:
-        seated = room("machine", machine=machine().slug)
+        seat = room("machine", machine=machine().slug)
         Machine.objects.all().delete()
-        assert match_resign(code=seated.room.code, person=guest())["status"] == "finished"
+        assert match_resign(code=seat.room.code, person=guest())["status"] == "finished"
 
 
 @pytest.mark.django_db(transaction=True)
@@ -210,14 +210,14 @@ class TestBrokerOutage:
 
     async def test_the_other_player_gets_the_move_with_the_next_ping(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """The broker is away, so the other player's page learns of the move from the answer to its ping."""
-        seated = await in_db(room)("human")
-        joined = await in_db(room_join)(code=seated.room.code, person=guest(2))
+        seat = await in_db(room)("human")
+        joined = await in_db(room_join)(code=seat.room.code, person=guest(2))
 
         async def refuse_connection(*_: Any) -> None:
             raise RedisConnectionError("Error 111 connecting")
 
         monkeypatch.setattr(get_channel_layer(), "group_send", refuse_connection)
-        async with Socket(seated.room.code, seated.token) as crosses, Socket(seated.room.code, joined.token) as noughts:
+        async with Socket(seat.room.code, seat.token) as crosses, Socket(seat.room.code, joined.token) as noughts:
             await crosses.expect("joined")
             await noughts.expect("joined")
             await crosses.frame("move", {"move": "5"})
@@ -230,20 +230,20 @@ class TestBrokerOutage:
 @pytest.mark.django_db(transaction=True)
 def test_a_room_read_during_play_is_consistent() -> None:
     learner = machine()
-    seated = room("machine", machine=learner.slug)
+    seat = room("machine", machine=learner.slug)
     is_over = threading.Event()
 
     def play_moves() -> None:
         try:
             for _ in range(8):
-                play_out(seated.room.code, guest())
-                room_reset(code=seated.room.code, person=guest())
+                play_out(seat.room.code, guest())
+                room_reset(code=seat.room.code, person=guest())
         finally:
             is_over.set()
 
     def read_states() -> None:
         while not is_over.is_set():
-            state = room_state_get(code=seated.room.code)
+            state = room_state_get(code=seat.room.code)
             assert len(state["moves"]) == state["ply"]
             draw_plies = [draw["ply"] for draw in (state["learning"] or {"draws": []})["draws"]]
             assert all(ply < state["ply"] for ply in draw_plies)
@@ -255,14 +255,14 @@ def test_a_room_read_during_play_is_consistent() -> None:
 def test_concurrent_signup_and_rematch_keep_every_seat() -> None:
     account = factories.user("ada")
     for number in range(6):
-        seated = room("perfect", guest(number + 10))
-        match_resign(code=seated.room.code, person=guest(number + 10))
+        seat = room("perfect", guest(number + 10))
+        match_resign(code=seat.room.code, person=guest(number + 10))
         faults = at_once(
-            lambda code=seated.room.code, n=number: room_reset(code=code, person=guest(n + 10)),
+            lambda code=seat.room.code, n=number: room_reset(code=code, person=guest(n + 10)),
             lambda n=number: seats_claim(user_id=account.pk, name="ada", guest=guest(n + 10).guest),
         )
         # If the account has claimed the seat first, the rematch of the guest is refused.
         assert all(isinstance(fault, rooms.exceptions.NotAPlayerError) for fault in faults)
         with transaction.atomic():
-            human_seats = [s for m in seated.room.matches.all() for s in m.seats.all() if s.player == "human"]
+            human_seats = [s for m in seat.room.matches.all() for s in m.seats.all() if s.player == "human"]
         assert all(seat.user_id == account.pk for seat in human_seats)

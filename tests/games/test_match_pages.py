@@ -20,10 +20,10 @@ pytestmark = pytest.mark.django_db
 def room_with_two_matches() -> tuple[str, Any]:
     """Return the code of a room with a finished match and a match in play, and the account of the player."""
     account = user()
-    seated = room("machine", person(account), Side.SECOND, machine=machine(Side.FIRST).slug)
-    play_out(seated.room.code, person(account))
-    room_reset(code=seated.room.code, person=person(account))
-    return seated.room.code, account
+    seat = room("machine", person(account), Side.SECOND, machine=machine(Side.FIRST).slug)
+    play_out(seat.room.code, person(account))
+    room_reset(code=seat.room.code, person=person(account))
+    return seat.room.code, account
 
 
 def test_page_shows_the_match_with_boxes_and_replay(client: Client) -> None:
@@ -96,8 +96,8 @@ def test_the_page_hides_a_private_machine() -> None:
 
 
 def test_page_and_room_take_equally_many_queries(client: Client, django_assert_max_num_queries: Any) -> None:
-    seated = room("perfect", guest())
-    play(seated, guest(), "5")
-    play_out(seated.room.code, guest())
+    seat = room("perfect", guest())
+    play(seat, guest(), "5")
+    play_out(seat.room.code, guest())
     with django_assert_max_num_queries(12):
-        client.get(f"/rooms/{seated.room.code}/matches/1")
+        client.get(f"/rooms/{seat.room.code}/matches/1")

@@ -105,9 +105,7 @@ def test_the_fast_count_equals_the_number_of_open_rooms(settings: Any) -> None:
     room_reset(code=finished.room.code, person=host)
     assert open_room_counts(*owners) == [3, 3, 0, 2], "a rematch opens the room again"
     seats_claim(user_id=account.user_id, name=account.name, guest=host.guest)
-    assert open_room_counts(*owners) == [5, 0, 0, 2], (
-        "a room counts once, even if the account has both seats"
-    )
+    assert open_room_counts(*owners) == [5, 0, 0, 2], "a room counts once, even if the account has both seats"
 
 
 def test_the_latest_open_room_of_a_visitor_is_found(settings: Any) -> None:
@@ -122,7 +120,7 @@ def test_the_latest_open_room_of_a_visitor_is_found(settings: Any) -> None:
     create_rooms(guest(2), 1)
     assert (open_room_of(account), open_room_of(visitor)) == (None, None)
     for principal in (account, visitor):
-        first, second, finished = (seated.room for seated in create_rooms(principal, 3))
+        first, second, finished = (seat.room for seat in create_rooms(principal, 3))
         match_resign(code=finished.code, person=principal)
         latest = open_room_of(principal)
         assert latest == second
@@ -188,7 +186,7 @@ def test_the_lobby_shows_the_refusal() -> None:
 
 @pytest.mark.parametrize("bound", ["MATCHES_MOST", "DATABASE_BYTES_MOST"])
 def test_a_full_site_refuses_new_rooms_but_continues_matches(bound: str, settings: Any, monkeypatch: Any) -> None:
-    seated, ann = room(), user("ann")
+    seat, ann = room(), user("ann")
     learner = machine(owner=ann)
     monkeypatch.setattr(site_counts, "recount_at", 0.0)
     setattr(settings, bound, 0)
@@ -196,9 +194,9 @@ def test_a_full_site_refuses_new_rooms_but_continues_matches(bound: str, setting
     assert (answer.status_code, answer.json()["code"], answer["Retry-After"]) == (503, "site_full", "3600")
     page = Client().post("/rooms", {**BODY, "side": "X"}, follow=True)
     assert [str(one) for one in page.context["messages"]] == [SiteFullError.message]
-    play_out(seated.room.code, guest())
+    play_out(seat.room.code, guest())
     with pytest.raises(SiteFullError):
-        room_reset(code=seated.room.code, person=guest())
+        room_reset(code=seat.room.code, person=guest())
     for name in ("MACHINES_MOST", "ACCOUNTS_MOST", "RUNS_MOST", "TOURNAMENTS_MOST"):
         setattr(settings, name, 0)
     requests: list[Callable[[], Any]] = [
@@ -217,24 +215,22 @@ def test_a_full_site_refuses_new_rooms_but_continues_matches(bound: str, setting
 
 def test_a_hash_of_the_address_is_stored_for_a_day() -> None:
     APIClient(REMOTE_ADDR="192.0.2.7").post("/api/rooms", BODY)
-    seated = Room.objects.get()
-    assert len(seated.opened_from) == 32
-    assert "192.0.2.7" not in seated.opened_from
+    seat = Room.objects.get()
+    assert len(seat.opened_from) == 32
+    assert "192.0.2.7" not in seat.opened_from
     APIClient(REMOTE_ADDR="192.0.2.7").post("/api/rooms", {**BODY, "opponent": "random"})
     assert len(set(Room.objects.values_list("opened_from", flat=True))) == 1
-    Room.objects.filter(pk=seated.pk).update(changed_at=timezone.now() - timedelta(days=1, seconds=1))
+    Room.objects.filter(pk=seat.pk).update(changed_at=timezone.now() - timedelta(days=1, seconds=1))
     run_retention()
-    seated.refresh_from_db()
-    assert seated.opened_from == ""
+    seat.refresh_from_db()
+    assert seat.opened_from == ""
     assert Room.objects.exclude(opened_from="").count() == 1
 
 
 @pytest.mark.django_db(transaction=True)
 def test_concurrent_requests_do_not_exceed_the_limit() -> None:
     for owners in (guest(), Principal(address="somewhere")):
-        errors = at_once(
-            *[lambda owners=owners: room(person=owners) for _ in range(8)]
-        )
+        errors = at_once(*[lambda owners=owners: room(person=owners) for _ in range(8)])
         assert {type(error) for error in errors} == {RoomQuotaError}
     assert Room.objects.filter(opened_from="").count() == 2
     assert Room.objects.filter(opened_from="somewhere").count() == 5

@@ -40,10 +40,10 @@ def rows_of_moves() -> list[Any]:
     return [list(rooms), list(matches), list(Ply.objects.order_by("pk").values_list("number", "move"))]
 
 
-async def assert_refused_then_accepted(seated: SeatResult, fault_sql: str, caplog: pytest.LogCaptureFixture) -> None:
+async def assert_refused_then_accepted(seat: SeatResult, fault_sql: str, caplog: pytest.LogCaptureFixture) -> None:
     before = await in_db(rows_of_moves)()
     fault = failing_inserts(fault_sql)
-    async with Socket(seated.room.code, seated.token) as socket, Socket(seated.room.code) as watcher:
+    async with Socket(seat.room.code, seat.token) as socket, Socket(seat.room.code) as watcher:
         for one in (socket, watcher):
             await one.expect("joined")
         await in_db(fault.__enter__)()
@@ -75,10 +75,10 @@ async def test_move_during_a_database_fault_is_refused_then_succeeds(
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("fault_sql", [TERMINATE_CONNECTION, FILL_DISK], ids=["backend", "disk"])
 def test_database_fault_during_a_move_over_rest_and_on_a_page(fault_sql: str, caplog: pytest.LogCaptureFixture) -> None:
-    seated, api, browser = room(), APIClient(), Client(raise_request_exception=False)
+    seat, api, browser = room(), APIClient(), Client(raise_request_exception=False)
     before = rows_of_moves()
-    move = {"move": "5", "ply": 0, "seat_token": seated.token}
-    address = f"/api/rooms/{seated.room.code}/move"
+    move = {"move": "5", "ply": 0, "seat_token": seat.token}
+    address = f"/api/rooms/{seat.room.code}/move"
     with failing_inserts(fault_sql):
         refused = api.post(address, move)
     assert (refused.status_code, refused.json()["code"]) == (503, "unavailable")
@@ -167,10 +167,10 @@ async def test_sockets_answer_without_the_broker(
     own_layer = {**layer, "CONFIG": {**layer["CONFIG"], "hosts": [{"address": outage.redis_url}]}}
     settings.CHANNEL_LAYERS = {"default": own_layer}
     settings.REDIS_URL = outage.redis_url
-    seated = await in_db(room)()
+    seat = await in_db(room)()
     outage.kill_broker()
     try:
-        async with Socket(seated.room.code, seated.token) as mover, Socket(seated.room.code) as watcher:
+        async with Socket(seat.room.code, seat.token) as mover, Socket(seat.room.code) as watcher:
             for each in (mover, watcher):
                 await each.expect("joined")
             await mover.frame("move", {"move": "5"})
@@ -180,7 +180,7 @@ async def test_sockets_answer_without_the_broker(
             assert not await deliver({"any": Broadcast({"type": "any"})})
     finally:
         outage.start_broker()
-    async with Socket(seated.room.code, seated.token) as mover:
+    async with Socket(seat.room.code, seat.token) as mover:
         await mover.expect("joined")
     records = [record for record in caplog.records if record.name == "games.outbox"]
     assert ["away" in records[0].getMessage(), "back" in records[1].getMessage(), len(records)] == [True, True, 2]
@@ -191,8 +191,8 @@ async def test_sockets_answer_without_the_broker(
 async def test_killed_backend_and_full_disk_each_refuse_one_move(
     outage: Outage, caplog: pytest.LogCaptureFixture
 ) -> None:
-    seated = await in_db(room)()
-    async with Socket(seated.room.code, seated.token) as socket:
+    seat = await in_db(room)()
+    async with Socket(seat.room.code, seat.token) as socket:
         await socket.expect("joined")
         is_locked = threading.Event()
         kill_task = asyncio.ensure_future(in_thread(kill_backend_waiting_for_the_room, is_locked))

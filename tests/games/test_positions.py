@@ -54,28 +54,26 @@ def test_boards_equal_the_states_at_each_ply(api: APIClient, slug: str) -> None:
 
 
 def test_only_missing_positions_are_sent_mid_match(api: APIClient) -> None:
-    seated = room("human")
-    assert [one["board"] for one in positions_of(api, seated.room.code)] == [[None] * 9], (
-        "the second seat is still free"
-    )
-    room_join(code=seated.room.code, person=guest(2))
-    play(seated, guest(1), "5")
-    whole = positions_of(api, seated.room.code)
+    seat = room("human")
+    assert [one["board"] for one in positions_of(api, seat.room.code)] == [[None] * 9], "the second seat is still free"
+    room_join(code=seat.room.code, person=guest(2))
+    play(seat, guest(1), "5")
+    whole = positions_of(api, seat.room.code)
     assert [one["ply"] for one in whole] == [0, 1]
-    assert positions_of(api, seated.room.code, after=0) == whole[1:]
-    assert positions_of(api, seated.room.code, after=1) == positions_of(api, seated.room.code, after=10**30) == []
-    play(seated, guest(2), "9")
-    assert [one["last_cells"] for one in positions_of(api, seated.room.code, after=1)] == [["9"]]
+    assert positions_of(api, seat.room.code, after=0) == whole[1:]
+    assert positions_of(api, seat.room.code, after=1) == positions_of(api, seat.room.code, after=10**30) == []
+    play(seat, guest(2), "9")
+    assert [one["last_cells"] for one in positions_of(api, seat.room.code, after=1)] == [["9"]]
 
 
 def test_a_new_match_has_its_own_boards(api: APIClient) -> None:
-    seated = room("human")
-    room_join(code=seated.room.code, person=guest(2))
-    play(seated, guest(1), "5")
-    match_resign(code=seated.room.code, person=guest(1))
-    assert len(positions_of(api, seated.room.code)) == 2
-    room_reset(code=seated.room.code, person=guest(1))
-    answer = api.get(f"/api/rooms/{seated.room.code}/positions").json()
+    seat = room("human")
+    room_join(code=seat.room.code, person=guest(2))
+    play(seat, guest(1), "5")
+    match_resign(code=seat.room.code, person=guest(1))
+    assert len(positions_of(api, seat.room.code)) == 2
+    room_reset(code=seat.room.code, person=guest(1))
+    answer = api.get(f"/api/rooms/{seat.room.code}/positions").json()
     assert (answer["number"], [one["ply"] for one in answer["positions"]]) == (2, [0])
 
 
@@ -110,13 +108,13 @@ def test_refusal_of_an_invalid_ply_names_the_field(api: APIClient, after: str) -
 
 
 def test_the_answer_agrees_with_the_schema(api: APIClient) -> None:
-    seated = room("perfect")
-    play(seated, guest(1), "5")
+    seat = room("perfect")
+    play(seat, guest(1), "5")
     schema = yaml.safe_load(api.get("/api/schema").content)
     operation = schema["paths"]["/api/rooms/{code}/positions"]["get"]
     assert [one["name"] for one in operation["parameters"]] == ["after", "code", "match"]
     answers = operation["responses"]["200"]["content"]["application/json"]["schema"]
-    answer = api.get(f"/api/rooms/{seated.room.code}/positions").json()
+    answer = api.get(f"/api/rooms/{seat.room.code}/positions").json()
     assert differences(answer, answers, schema["components"]["schemas"], "positions") == []
 
 

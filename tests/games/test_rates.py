@@ -21,31 +21,31 @@ from rest_framework.throttling import SimpleRateThrottle
 from games.accounts.throttles import AddressThrottle
 from games.exceptions import TooManyMatchesError
 from games.models import Room
-from menace_site import settings as site
+from menace_site import settings as site_settings
 from tests import factories
 from tests.factories import NC
 from tests.sockets import Socket
 
 pytestmark = pytest.mark.django_db
-Rates = Callable[..., None]
-SCOPES = site.REST_FRAMEWORK["DEFAULT_THROTTLE_RATES"]
+SetRates = Callable[..., None]
+DEFAULT_RATES = site_settings.REST_FRAMEWORK["DEFAULT_THROTTLE_RATES"]
 wrong_codes = (f"{code:06d}".translate(str.maketrans("0123456789", "abcdefghjk")) for code in count())
-"""Codes that no room has, without end."""
+"""An endless iterator of codes that no room has."""
 
 
 @pytest.fixture
-def rates(monkeypatch: pytest.MonkeyPatch) -> Rates:
-    """Return a function that sets these rates and no others. The clock stands still, so no count spans two hours."""
+def set_rates(monkeypatch: pytest.MonkeyPatch) -> SetRates:
+    """Return a function that sets the given rates and removes all others. The clock of the rates stands still."""
 
-    def set_rates(**rates: str) -> None:
-        monkeypatch.setattr(SimpleRateThrottle, "THROTTLE_RATES", {**dict.fromkeys(SCOPES), **rates})
+    def replace_rates(**rates: str) -> None:
+        monkeypatch.setattr(SimpleRateThrottle, "THROTTLE_RATES", {**dict.fromkeys(DEFAULT_RATES), **rates})
 
     monkeypatch.setattr(AddressThrottle, "timer", lambda self: 1_800_000_000.0 + 600)
-    return set_rates
+    return replace_rates
 
 
 def new_address() -> str:
-    """A new address, with no requests so far."""
+    """Return an address that has sent no request."""
     return str(IPv6Address(uuid4().int))
 
 
@@ -67,22 +67,22 @@ def has_retry_time(answer: Any) -> bool:
 
 
 class TestLogIn:
-    def test_wrong_passwords_count_over_all_names(self, visitor: Client, rates: Rates) -> None:
-        rates(guess="3/hour")
+    def test_wrong_passwords_count_over_all_names(self, visitor: Client, set_rates: SetRates) -> None:
+        set_rates(guess="3/hour")
         factories.user("ada")
-        right = {"username": "ada", "password": "a good password"}
+        valid_form = {"username": "ada", "password": "a good password"}
         for name in ("ada", "berta", "clara"):
-            assert visitor.post("/login", right).status_code == 302  # a successful log-in is not counted
+            assert visitor.post("/login", valid_form).status_code == 302  # a successful log-in is not counted
             visitor.post("/logout")
             assert visitor.post("/login", {"username": name, "password": "wrong"}).status_code == 200
         assert visitor.get("/login").status_code == 200
         assert has_retry_time(visitor.post("/login", {"username": "dora", "password": "wrong"}))
-        assert has_retry_time(visitor.post("/login", right))
-        assert has_retry_time(visitor.post("/admin/login/", right))
-        assert Client(REMOTE_ADDR=new_address()).post("/login", right).status_code == 302
+        assert has_retry_time(visitor.post("/login", valid_form))
+        assert has_retry_time(visitor.post("/admin/login/", valid_form))
+        assert Client(REMOTE_ADDR=new_address()).post("/login", valid_form).status_code == 302
 
-    def test_log_ins_to_the_admin_count(self, visitor: Client, rates: Rates) -> None:
-        rates(guess="2/hour")
+    def test_log_ins_to_the_admin_count(self, visitor: Client, set_rates: SetRates) -> None:
+        set_rates(guess="2/hour")
         for name in ("ada", "berta"):
             assert visitor.post("/admin/login/", {"username": name, "password": "wrong"}).status_code == 200
         assert has_retry_time(visitor.post("/login", {"username": "clara", "password": "wrong"}))
@@ -93,27 +93,29 @@ class TestLogIn:
         assert (answer.status_code, answer["Retry-After"]) == (429, "900")
         assert b"Try again in 15 minutes" in answer.content
 
-    def test_password_attempts_per_account_count_over_addresses(self, rates: Rates) -> None:
+    def test_password_attempts_per_account_count_over_addresses(self, set_rates: SetRates) -> None:
         """An address from which the owner has logged in before is not locked out."""
-        rates(account="3/hour")
+        set_rates(account="3/hour")
         factories.user("ada")
-        right = {"username": "ada", "password": "a good password"}
+        valid_form = {"username": "ada", "password": "a good password"}
         home, stranger = new_address(), new_address()
-        assert Client(REMOTE_ADDR=home).post("/login", right).status_code == 302
-        wrong = [Client(REMOTE_ADDR=new_address()).post("/login", {**right, "password": "wrong"}) for _ in range(4)]
+        assert Client(REMOTE_ADDR=home).post("/login", valid_form).status_code == 302
+        wrong = [
+            Client(REMOTE_ADDR=new_address()).post("/login", {**valid_form, "password": "wrong"}) for _ in range(4)
+        ]
         assert [answer.status_code for answer in wrong] == [200, 200, 200, 429]
-        assert has_retry_time(Client(REMOTE_ADDR=stranger).post("/login", right)), (
+        assert has_retry_time(Client(REMOTE_ADDR=stranger).post("/login", valid_form)), (
             "another answer would reveal that the password is right"
         )
-        assert has_retry_time(Client(REMOTE_ADDR=stranger).post("/admin/login/", right))
-        assert Client(REMOTE_ADDR=home).post("/login", right).status_code == 302, (
+        assert has_retry_time(Client(REMOTE_ADDR=stranger).post("/admin/login/", valid_form))
+        assert Client(REMOTE_ADDR=home).post("/login", valid_form).status_code == 302, (
             "an address with an earlier log-in of the owner is not limited"
         )
         nobody = {"username": "nobody", "password": "wrong"}
         assert {Client(REMOTE_ADDR=new_address()).post("/login", nobody).status_code for _ in range(4)} == {200}
 
-    def test_the_owner_gets_in_by_email_despite_the_lock(self, rates: Rates) -> None:
-        rates(account="2/hour")
+    def test_the_owner_gets_in_by_email_despite_the_lock(self, set_rates: SetRates) -> None:
+        set_rates(account="2/hour")
         factories.user("ada", email="ada@example.org")
         owner = Client(REMOTE_ADDR=new_address())
         for _ in range(2):
@@ -123,15 +125,15 @@ class TestLogIn:
         link = re.search(r"http://testserver(/password/reset/\S+)", mail.outbox[0].body)
         assert link
         form = owner.get(link[1], follow=True)
-        new = {"new_password1": "quite another password", "new_password2": "quite another password"}
-        response = owner.post(form.request["PATH_INFO"], new, follow=True)
+        new_password = {"new_password1": "quite another password", "new_password2": "quite another password"}
+        response = owner.post(form.request["PATH_INFO"], new_password, follow=True)
         assert "you are logged in" in response.content.decode()
         owner.post("/logout")
         assert owner.post("/login", {"username": "ada", "password": "quite another password"}).status_code == 302
 
-    def test_a_password_set_by_staff_ends_the_lock(self, rates: Rates) -> None:
-        rates(account="1/day")
-        ada, new = factories.user("ada"), "quite another password"
+    def test_a_password_set_by_staff_ends_the_lock(self, set_rates: SetRates) -> None:
+        set_rates(account="1/day")
+        ada, new_password = factories.user("ada"), "quite another password"
         owner = Client(REMOTE_ADDR=new_address())
         for one in (owner, Client(REMOTE_ADDR=new_address())):
             for _ in range(10):
@@ -139,36 +141,36 @@ class TestLogIn:
         assert refused.status_code == 429
         staff = Client()
         staff.force_login(factories.user("staff", is_staff=True, is_superuser=True))
-        form = {"password1": new, "password2": new, "usable_password": "true", "set-password": "x"}
+        form = {"password1": new_password, "password2": new_password, "usable_password": "true", "set-password": "x"}
         assert staff.post(f"/admin/auth/user/{ada.pk}/password/", form).status_code == 302
-        assert owner.post("/login", {"username": "ada", "password": new}).status_code == 302
+        assert owner.post("/login", {"username": "ada", "password": new_password}).status_code == 302
         owner.post("/logout")
-        assert owner.post("/login", {"username": "ada", "password": new}).status_code == 429, (
+        assert owner.post("/login", {"username": "ada", "password": new_password}).status_code == 429, (
             "the limit is one log-in a day"
         )
         assert staff.post(f"/admin/auth/user/{ada.pk}/password/", form).status_code == 302
-        assert owner.post("/login", {"username": "ada", "password": new}).status_code == 302
+        assert owner.post("/login", {"username": "ada", "password": new_password}).status_code == 302
 
-    def test_log_ins_of_an_account_have_a_daily_limit(self, rates: Rates) -> None:
-        rates(account="2/day")
+    def test_log_ins_of_an_account_have_a_daily_limit(self, set_rates: SetRates) -> None:
+        set_rates(account="2/day")
         factories.user("ada")
         factories.user("berta")
-        right = {"username": "ada", "password": "a good password"}
-        answers = [Client(REMOTE_ADDR=new_address()).post("/login", right) for _ in range(3)]
+        valid_form = {"username": "ada", "password": "a good password"}
+        answers = [Client(REMOTE_ADDR=new_address()).post("/login", valid_form) for _ in range(3)]
         assert [answer.status_code for answer in answers] == [302, 302, 429]
         assert int(answers[-1]["Retry-After"]) > 3600
         assert (Session.objects.count(), AccessLog.objects.count()) == (2, 2)
         berta = Client()
         for _ in range(3):  # naming another account does not avoid the limit of the account logged in
-            assert berta.post("/login", {**right, "username": "berta"}).status_code == 302
+            assert berta.post("/login", {**valid_form, "username": "berta"}).status_code == 302
 
 
 class TestAccounts:
     def form(self, name: str, password: str = "a good password") -> dict[str, str]:
         return {"username": name, "email": "", "password1": password, "password2": password}
 
-    def test_new_accounts_have_a_limit_per_address(self, address: str, rates: Rates) -> None:
-        rates(guess="2/hour")
+    def test_new_accounts_have_a_limit_per_address(self, address: str, set_rates: SetRates) -> None:
+        set_rates(guess="2/hour")
         for name in ("ada", "berta"):
             assert Client(REMOTE_ADDR=address).post("/signup", self.form(name, "short")).status_code == 200
             assert Client(REMOTE_ADDR=address).post("/signup", self.form(name)).status_code == 302
@@ -177,25 +179,27 @@ class TestAccounts:
 
 
 class TestEmails:
-    def test_requested_emails_have_a_limit_per_address(self, visitor: Client, rates: Rates) -> None:
-        rates(guess="2/hour")
+    def test_requested_emails_have_a_limit_per_address(self, visitor: Client, set_rates: SetRates) -> None:
+        set_rates(guess="2/hour")
         assert visitor.post("/password/reset", {"email": "no address"}).status_code == 200
         for name in ("a", "b"):
             assert visitor.post("/password/reset", {"email": f"{name}@example.org"}).status_code == 302
         assert has_retry_time(visitor.post("/password/reset", {"email": "c@example.org"}))
 
-    def test_emails_to_a_mailbox_have_a_limit(self, rates: Rates) -> None:
-        rates(mailbox="2/hour")
-        box = f"Ada-{uuid4()}@example.org"
-        factories.user("ada", email=box)
-        ways = [box, box.lower(), box.upper(), box.replace("example", "ｅxample")]
-        answers = [Client(REMOTE_ADDR=new_address()).post("/password/reset", {"email": way}) for way in ways]
+    def test_emails_to_a_mailbox_have_a_limit(self, set_rates: SetRates) -> None:
+        set_rates(mailbox="2/hour")
+        mailbox = f"Ada-{uuid4()}@example.org"
+        factories.user("ada", email=mailbox)
+        spellings = [mailbox, mailbox.lower(), mailbox.upper(), mailbox.replace("example", "ｅxample")]
+        answers = [
+            Client(REMOTE_ADDR=new_address()).post("/password/reset", {"email": spelling}) for spelling in spellings
+        ]
         assert [answer.status_code for answer in answers] == [302, 302, 429, 429]
         assert len(mail.outbox) == 2
         assert has_retry_time(answers[-1])
 
-    def test_a_reset_does_not_reveal_whether_an_account_exists(self, visitor: Client, rates: Rates) -> None:
-        rates(mailbox="1/hour")
+    def test_a_reset_does_not_reveal_whether_an_account_exists(self, visitor: Client, set_rates: SetRates) -> None:
+        set_rates(mailbox="1/hour")
         email = {"email": f"{uuid4()}@example.org"}
         assert [visitor.post("/password/reset", email).status_code for _ in range(2)] == [302, 429]
 
@@ -228,7 +232,7 @@ def give_code_to_move(client: Client, code: str) -> Any:
     return client.post(f"/api/rooms/{code}/move", {"move": "5"}, "application/json")
 
 
-WAYS_TO_GIVE_A_CODE = [
+REQUESTS_WITH_A_CODE = [
     give_code_to_page,
     give_code_to_form,
     give_code_to_state,
@@ -240,27 +244,27 @@ WAYS_TO_GIVE_A_CODE = [
 
 
 class TestCodes:
-    @pytest.mark.parametrize("give_code", WAYS_TO_GIVE_A_CODE)
+    @pytest.mark.parametrize("give_code", REQUESTS_WITH_A_CODE)
     def test_only_wrong_codes_count(
-        self, give_code: Callable[[Client, str], Any], address: str, visitor: Client, rates: Rates
+        self, give_code: Callable[[Client, str], Any], address: str, visitor: Client, set_rates: SetRates
     ) -> None:
-        rates(guess="3/hour")
+        set_rates(guess="3/hour")
         code = factories.room("human").room.code
         for _ in range(3):
             assert give_code(visitor, code).status_code != 429
             assert give_code(visitor, next(wrong_codes)).status_code in (302, 404)
-        for other in WAYS_TO_GIVE_A_CODE:
+        for other in REQUESTS_WITH_A_CODE:
             assert other(Client(REMOTE_ADDR=address), next(wrong_codes)).status_code == 429
             # A correct code is refused too, since a different answer would reveal it.
             assert other(Client(REMOTE_ADDR=address), code).status_code == 429
         assert has_retry_time(give_code_to_page(Client(REMOTE_ADDR=address), code))
         assert give_code(Client(REMOTE_ADDR=new_address()), code).status_code != 429
 
-    @pytest.mark.parametrize("give_code", WAYS_TO_GIVE_A_CODE)
+    @pytest.mark.parametrize("give_code", REQUESTS_WITH_A_CODE)
     def test_guesses_of_guests_do_not_limit_accounts(
-        self, give_code: Callable[[Client, str], Any], address: str, visitor: Client, rates: Rates
+        self, give_code: Callable[[Client, str], Any], address: str, visitor: Client, set_rates: SetRates
     ) -> None:
-        rates(guess="1/hour", account="2/hour")
+        set_rates(guess="1/hour", account="2/hour")
         code = factories.room("human").room.code
         give_code_to_state(visitor, next(wrong_codes))
         browser, other = Client(REMOTE_ADDR=address), Client(REMOTE_ADDR=address)
@@ -277,22 +281,22 @@ class TestCodes:
         )
         assert give_code(other, code).status_code != 429
 
-    def test_guesses_of_accounts_do_not_limit_guests(self, address: str, visitor: Client, rates: Rates) -> None:
-        rates(guess="1/hour", account="1/hour")
+    def test_guesses_of_accounts_do_not_limit_guests(self, address: str, visitor: Client, set_rates: SetRates) -> None:
+        set_rates(guess="1/hour", account="1/hour")
         code = factories.room("human").room.code
         browser = Client(REMOTE_ADDR=address)
         browser.force_login(factories.user("ada"))
         assert [give_code_to_state(browser, next(wrong_codes)).status_code for _ in range(2)] == [404, 429]
         assert give_code_to_state(visitor, code).status_code == 200
 
-    def test_a_limited_program_gets_the_usual_refusal(self, visitor: Client, rates: Rates) -> None:
-        rates(guess="1/hour")
+    def test_a_limited_program_gets_the_usual_refusal(self, visitor: Client, set_rates: SetRates) -> None:
+        set_rates(guess="1/hour")
         give_code_to_state(visitor, next(wrong_codes))
         refused = give_code_to_state(visitor, next(wrong_codes))
         assert (refused.json()["code"], refused["Retry-After"]) == ("throttled", "3000")
 
-    def test_guesses_do_not_stop_matches(self, address: str, visitor: Client, rates: Rates) -> None:
-        rates(guess="1/hour")
+    def test_guesses_do_not_stop_matches(self, address: str, visitor: Client, set_rates: SetRates) -> None:
+        set_rates(guess="1/hour")
         player = Client(REMOTE_ADDR=address)
         player.post("/rooms", {"game": NC, "opponent": "perfect", "side": "X"})
         code = Room.objects.get().code
@@ -309,8 +313,8 @@ class TestCodes:
 
 
 @pytest.mark.django_db(transaction=True)
-async def test_wrong_codes_at_a_socket_count(address: str, rates: Rates) -> None:
-    rates(guess="2/hour")
+async def test_wrong_codes_at_a_socket_count(address: str, set_rates: SetRates) -> None:
+    set_rates(guess="2/hour")
     room = (await database_sync_to_async(factories.room)("human")).room
 
     async def first_frame(code: str, host: str = address) -> tuple[dict[str, Any], int]:
@@ -333,12 +337,12 @@ async def test_wrong_codes_at_a_socket_count(address: str, rates: Rates) -> None
     assert page.status_code == 429
 
 
-UNTIL_TOMORROW = "57600"
-"""Seconds from the frozen time of the tests to midnight."""
+UNTIL_MIDNIGHT_S = "57600"
+"""Seconds from the fixed time of the tests to midnight, as in a header."""
 
 
-def test_new_matches_have_a_limit_per_address(visitor: Client, address: str, rates: Rates) -> None:
-    rates(match="3/day")
+def test_new_matches_have_a_limit_per_address(visitor: Client, address: str, set_rates: SetRates) -> None:
+    set_rates(match="3/day")
     form = {"game": NC, "opponent": "perfect", "side": "X"}
     api = {"content_type": "application/json"}
     room = visitor.post("/api/rooms", form, **api, REMOTE_ADDR=new_address()).json()
@@ -355,15 +359,15 @@ def test_new_matches_have_a_limit_per_address(visitor: Client, address: str, rat
         assert (refused.status_code, refused.json()["code"], refused["Retry-After"]) == (
             429,
             "throttled",
-            UNTIL_TOMORROW,
+            UNTIL_MIDNIGHT_S,
         )
     assert visitor.post(f"{path}/resign", seat, **api).status_code == 200, "an existing match goes on"
     refused = visitor.post(f"{path}/reset", seat, **api)
-    assert (refused.status_code, refused["Retry-After"]) == (429, UNTIL_TOMORROW)
+    assert (refused.status_code, refused["Retry-After"]) == (429, UNTIL_MIDNIGHT_S)
     n_rooms = Room.objects.count()
     for page in ("/rooms", "/teach"):
         refused = Client(REMOTE_ADDR=address).post(page, form)
-        assert (refused.status_code, refused["Retry-After"]) == (429, UNTIL_TOMORROW)
+        assert (refused.status_code, refused["Retry-After"]) == (429, UNTIL_MIDNIGHT_S)
         assert TooManyMatchesError.message.encode() in refused.content
         assert b"Try again in 16 hours" in refused.content
     assert Room.objects.count() == n_rooms
@@ -371,10 +375,10 @@ def test_new_matches_have_a_limit_per_address(visitor: Client, address: str, rat
 
 
 @pytest.mark.django_db(transaction=True)
-async def test_matches_begun_at_a_socket_count(address: str, rates: Rates) -> None:
-    rates(match="1/day")
-    seated = await database_sync_to_async(factories.room)()
-    socket = Socket(seated.room.code, seated.token)
+async def test_matches_begun_at_a_socket_count(address: str, set_rates: SetRates) -> None:
+    set_rates(match="1/day")
+    seat = await database_sync_to_async(factories.room)()
+    socket = Socket(seat.room.code, seat.token)
     socket.scope["client"] = [address, 5000]
     async with socket:
         await socket.expect("joined")
@@ -383,20 +387,20 @@ async def test_matches_begun_at_a_socket_count(address: str, rates: Rates) -> No
             await socket.expect("state")
             await socket.frame("reset")
             error = await socket.expect(frame_type)
-    assert (error["code"], error["retry_after_s"]) == ("throttled", int(UNTIL_TOMORROW))
+    assert (error["code"], error["retry_after_s"]) == ("throttled", int(UNTIL_MIDNIGHT_S))
 
 
 def test_matches_begin_while_the_counter_is_unavailable(
-    visitor: Client, rates: Rates, monkeypatch: pytest.MonkeyPatch
+    visitor: Client, set_rates: SetRates, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    rates(match="0/day")
+    set_rates(match="0/day")
     monkeypatch.setattr(caches["default"], "retry_at_by_server", {caches["default"].server: float("inf")})
     assert visitor.post("/rooms", {"game": NC, "opponent": "perfect", "side": "X"}).status_code == 302
 
 
 @pytest.mark.soak
-def test_a_class_of_120_at_one_address_meets_no_limit(address: str, rates: Rates) -> None:
-    rates(**{scope: SCOPES[scope] for scope in SCOPES})
+def test_a_class_of_120_at_one_address_meets_no_limit(address: str, set_rates: SetRates) -> None:
+    set_rates(**{scope: DEFAULT_RATES[scope] for scope in DEFAULT_RATES})
     code = factories.room("human").room.code
     for number in range(120):
         browser, name = Client(REMOTE_ADDR=address), f"pupil{number}"
@@ -423,16 +427,16 @@ def test_a_class_of_120_at_one_address_meets_no_limit(address: str, rates: Rates
         ]
 
 
-def test_class_of_120_may_mistype_passwords_five_times_each(rates: Rates) -> None:
-    rates(guess=SCOPES["guess"])
+def test_class_of_120_may_mistype_passwords_five_times_each(set_rates: SetRates) -> None:
+    set_rates(guess=DEFAULT_RATES["guess"])
     assert (AddressThrottle("guess").num_requests or 0) >= 120 * 5
 
 
-def test_class_of_120_may_begin_a_match_every_25_seconds(rates: Rates) -> None:
+def test_class_of_120_may_begin_a_match_every_25_seconds(set_rates: SetRates) -> None:
     """The limit of a day is enough for three lessons of 45 minutes."""
-    rates(match=SCOPES["match"])
+    set_rates(match=DEFAULT_RATES["match"])
     assert (AddressThrottle("match").num_requests or 0) >= 120 * 3 * 45 * 60 / 25
 
 
 def test_every_rate_is_a_setting() -> None:
-    assert all(re.fullmatch(r"\d+/(min|hour|day)", rate) for rate in SCOPES.values())
+    assert all(re.fullmatch(r"\d+/(min|hour|day)", rate) for rate in DEFAULT_RATES.values())

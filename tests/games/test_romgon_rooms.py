@@ -27,14 +27,14 @@ from tests.waiting import wait_until
 
 pytestmark = pytest.mark.django_db
 
-ALL = "romgon-flip-turn-shape-shuttle"
+ALL_OPTIONS_SLUG = "romgon-flip-turn-shape-shuttle"
 LADDERS = {
     (False, False): ("easy", "novice", "medium", "skilled", "veteran", "champion", "grandmaster", "legend"),
     (False, True): ("easy", "starter", "medium", "skilled", "veteran", "legend"),
     (True, False): ("easy", "novice", "medium", "expert", "master"),
     (True, True): ("easy", "starter", "medium", "expert", "master"),
 }
-"""Levels by (no value has been learnt, pieces can be flipped)."""
+"""The levels of a game, by two conditions: no value has been learnt for the game; pieces can be flipped."""
 
 
 def romgon(slug: str = "romgon") -> Romgon:
@@ -58,7 +58,11 @@ class TestLevels:
     @pytest.mark.parametrize(
         ("level", "game"),
         [
-            *((level, game) for level in ("beginner", "easy", "medium", "hard") for game in ("romgon", ALL)),
+            *(
+                (level, game)
+                for level in ("beginner", "easy", "medium", "hard")
+                for game in ("romgon", ALL_OPTIONS_SLUG)
+            ),
             *((level, game) for level in ("skilled", "legend") for game in ("romgon", "romgon-flip")),
         ],
     )
@@ -80,15 +84,15 @@ class TestLevels:
         assert not Room.objects.exists()
 
     def test_the_house_machine_plays_only_the_basic_rules(self, client: Client) -> None:
-        offering = []
+        slugs_with_menace = []
         for one in family_games("romgon"):
             query = urlencode([("with", ""), *(("with", slug) for slug in one.added)])
             game = client.get(f"/play/romgon?{query}", follow=True).context["game"]
             assert game["slug"] == one.slug
             slugs = [opponent["slug"] for opponent in game["opponents"]]
             assert game["rivals"][0]["opponent"] in slugs
-            offering += [one.slug] if "menace" in slugs else []
-        assert offering == ["romgon"]
+            slugs_with_menace += [one.slug] if "menace" in slugs else []
+        assert slugs_with_menace == ["romgon"]
         form = {"game": "romgon", "opponent": "menace", "side": "0", "additions": ["flip"]}
         page = client.post("/rooms", form, follow=True).content.decode()
         assert "Q does not play Romgon with these rules. Choose another opponent." in page
@@ -97,10 +101,10 @@ class TestLevels:
     def test_the_lobby_offers_only_opponents_that_can_play(self) -> None:
         for game in family_games("romgon"):
             offered = [opponent["slug"] for opponent in game_view(game)["opponents"]]
-            house = ["menace"] if game.slug == "romgon" else []
+            house_opponents = ["menace"] if game.slug == "romgon" else []
             assert offered == [
                 "human",
-                *house,
+                *house_opponents,
                 *LADDERS[bool({"turn", "shape"} & set(game.added)), "flip" in game.added],
             ]
         assert [one["slug"] for one in game_view(GAMES[NC])["opponents"]][-4:] == [
@@ -133,7 +137,7 @@ def _is_capture(state: dict[str, Any], move: str) -> bool:
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("level", ["expert", "master"])
 def test_slow_levels_answer_later(level: str) -> None:
-    room = open_room(level, ALL)
+    room = open_room(level, ALL_OPTIONS_SLUG)
     state = play_moves(room, "2-7>3-6@1")
     assert (state["ply"], state["thinking"]) == (1, True)
     assert wait_until(background_moves.is_idle)
@@ -143,9 +147,9 @@ def test_slow_levels_answer_later(level: str) -> None:
 
 class TestRuleOptions:
     def test_every_set_of_options_is_a_game(self) -> None:
-        chosen = [set(game.added) for game in family_games("romgon")]
-        assert len(chosen) == 16
-        for added in chosen:
+        option_sets = [set(game.added) for game in family_games("romgon")]
+        assert len(option_sets) == 16
+        for added in option_sets:
             assert set(game_with("romgon", added).added) == added
         for family, added in (("romgon", ["fog"]), (NC, ["flip"]), ("go", [])):
             with pytest.raises(UnknownGameError):
@@ -173,18 +177,18 @@ class TestRuleOptions:
 
 class TestStates:
     def test_every_piece_has_its_own_shape_and_name(self) -> None:
-        looks = game_view(romgon())["layout"]["pieces"]
-        assert len(looks) == 48
-        assert looks["T@1"] == {
+        pieces = game_view(romgon())["layout"]["pieces"]
+        assert len(pieces) == 48
+        assert pieces["T@1"] == {
             "name": "White triangle facing south-east", "shape": "triangle", "side": 1, "flipped": False, "angle": 60,
         }  # fmt: skip
-        assert (looks["t"]["name"], looks["t"]["angle"]) == ("Black triangle facing west", 180)
-        assert looks["h@2"]["name"] == "Black hexgon from south-west to north-east"
-        assert looks["r~"]["name"] == "Black flipped rhombus"
-        drawings = [(one["shape"], one["side"], one["flipped"], one["angle"]) for one in looks.values()]
+        assert (pieces["t"]["name"], pieces["t"]["angle"]) == ("Black triangle facing west", 180)
+        assert pieces["h@2"]["name"] == "Black hexgon from south-west to north-east"
+        assert pieces["r~"]["name"] == "Black flipped rhombus"
+        drawings = [(one["shape"], one["side"], one["flipped"], one["angle"]) for one in pieces.values()]
         assert len(set(drawings)) == len(drawings), "all pieces look different"
 
-    def test_zones_and_goals(self) -> None:
+    def test_cells_have_zones_and_goals(self) -> None:
         cells = game_view(romgon())["layout"]["cells"]
         assert Counter(cell["zone"] for cell in cells) == {"dead": 3, "inner": 10, "middle": 16, "outer": 22}
         assert {cell["id"]: cell["goal"] for cell in cells if cell["goal"]} == {"3-0": "Black", "3-8": "White"}
@@ -206,7 +210,7 @@ class TestStates:
         assert state["actions"][move] == {"kind": option, "name": name, "piece": piece}
         assert set(state["actions"]) <= set(state["legal_moves"])
 
-    def test_captured_pieces_and_check_and_the_race(self) -> None:
+    def test_captured_pieces_and_the_notice_of_a_race(self) -> None:
         game = romgon("romgon-flip")
         start = game.initial_position()
         assert game.look.captured(start) == ((), ())
@@ -249,7 +253,9 @@ class TestAdvice:
             ("6.7.8.1r5R1.8.7.6-w91", "White wins with this move", False),
         ],
     )
-    def test_words_for_values(self, client: Client, position: str, words: str, first_leads: bool | None) -> None:
+    def test_values_are_put_into_words(
+        self, client: Client, position: str, words: str, first_leads: bool | None
+    ) -> None:
         room = open_room("human")
         Match.objects.update(position=position, status="playing")
         advice = client.get(f"/api/rooms/{room.code}/advice").json()
@@ -259,7 +265,7 @@ class TestAdvice:
         assert 0 <= advice["share"] <= 1
         assert advice["role"] == romgon().look.layout.roles[romgon().decode(position).side]
 
-    def test_refused_requests_for_advice(self, client: Client) -> None:
+    def test_advice_is_refused_without_engine_or_after_the_end(self, client: Client) -> None:
         small = room_create(person=guest(), game=NC, opponent="random").room
         finished = open_room("easy")
         match_resign(code=finished.code, person=guest())
@@ -278,9 +284,9 @@ def test_the_front_page_opens_romgon_with_one_click(client: Client) -> None:
     page = client.post("/rooms", {"game": "romgon", "opponent": "novice", "side": "1"}, follow=True)
     assert page.context["role"] == "White"
     assert Seat.objects.get(side=WHITE).guest is not None
-    listed = {game["slug"]: game for game in client.get("/api/games").json()["results"]}
-    notations = {slug: game["notation"]["position"] for slug, game in listed.items()}
+    games_by_slug = {game["slug"]: game for game in client.get("/api/games").json()["results"]}
+    notations = {slug: game["notation"]["position"] for slug, game in games_by_slug.items()}
     assert all(notations.values()), "each game describes the notation of its positions"
     assert ["one character a cell" in notations[slug] for slug in (NC, "hexapawn", "romgon")] == [True, True, False]
-    assert [one["slug"] for one in listed["romgon"]["additions"]] == ["flip", "turn", "shape", "shuttle"]
+    assert [one["slug"] for one in games_by_slug["romgon"]["additions"]] == ["flip", "turn", "shape", "shuttle"]
     assert client.get("/rooms/" + Room.objects.get().code).status_code == 200

@@ -20,53 +20,53 @@ from tests.waiting import HANG_S
 
 pytestmark = pytest.mark.django_db
 
-OTHER = guest(2)
+OTHER_GUEST = guest(2)
 
 
 def match_of_friends() -> tuple[SeatResult, Principal, Principal]:
     """Return the seats of a match between two humans; crosses are to move."""
-    seated = room("human")
-    room_join(code=seated.room.code, person=OTHER)
-    return seated, guest(), OTHER
+    seat = room("human")
+    room_join(code=seat.room.code, person=OTHER_GUEST)
+    return seat, guest(), OTHER_GUEST
 
 
 def test_a_room_with_an_automated_opponent_begins_at_once() -> None:
-    seated = room("random", side=Side.SECOND)
+    seat = room("random", side=Side.SECOND)
     match = Match.objects.get()
     assert match.status == "playing"
     assert match.n_plies == 1, "the automated player has crosses and has moved"
     assert [seat.player for seat in match.seats.order_by("side")] == ["random", "human"]
-    assert seated.token
+    assert seat.token
 
 
 def test_only_the_hash_of_a_seat_token_is_stored() -> None:
-    seated = room()
-    seat = Seat.objects.get(player="human")
-    assert seated.token not in (seat.token_sha256, seat.name)
-    assert Principal(token=seated.token).holds(seat)
-    assert not Principal(token=seated.token + "x").holds(seat)
-    assert not Principal(token="").holds(seat)
+    seat = room()
+    seat_row = Seat.objects.get(player="human")
+    assert seat.token not in (seat_row.token_sha256, seat_row.name)
+    assert Principal(token=seat.token).holds(seat_row)
+    assert not Principal(token=seat.token + "x").holds(seat_row)
+    assert not Principal(token="").holds(seat_row)
 
 
 def test_a_friend_joins_by_code_and_the_match_begins() -> None:
-    seated = room("human")
+    seat = room("human")
     assert Match.objects.get().status == "waiting"
     with pytest.raises(exceptions.MatchWaitingError):
-        play(seated, guest(), "5")
-    joined = room_join(code=seated.room.code, person=OTHER)
+        play(seat, guest(), "5")
+    joined = room_join(code=seat.room.code, person=OTHER_GUEST)
     assert (joined.side, Match.objects.get().status) == (Side.SECOND, "playing")
-    again = room_join(code=seated.room.code, person=OTHER)
-    assert (again.side, again.token) == (Side.SECOND, ""), (
+    second_join = room_join(code=seat.room.code, person=OTHER_GUEST)
+    assert (second_join.side, second_join.token) == (Side.SECOND, ""), (
         "a player who joins again gets the same side and no new token"
     )
     with pytest.raises(exceptions.RoomFullError):
-        room_join(code=seated.room.code, person=factories.stranger())
+        room_join(code=seat.room.code, person=factories.stranger())
 
 
 def test_moves_are_stored_with_their_positions() -> None:
-    seated, crosses, noughts = match_of_friends()
-    play(seated, crosses, "5")
-    state = play(seated, noughts, "1")
+    seat, crosses, noughts = match_of_friends()
+    play(seat, crosses, "5")
+    state = play(seat, noughts, "1")
     assert state["board"] == ["O", None, None, None, "X", None, None, None, None]
     assert state["turn"] == "X"
     assert list(Ply.objects.values_list("number", "side", "move", "position")) == [
@@ -76,19 +76,23 @@ def test_moves_are_stored_with_their_positions() -> None:
 
 
 def test_rules_end_a_match_with_winner_and_reason() -> None:
-    seated, crosses, noughts = match_of_friends()
-    for move, who in zip("14253", (crosses, noughts, crosses, noughts, crosses), strict=True):
-        state = play(seated, who, move)
+    seat, crosses, noughts = match_of_friends()
+    for move, player in zip("14253", (crosses, noughts, crosses, noughts, crosses), strict=True):
+        state = play(seat, player, move)
     assert state["status"] == "finished"
     assert state["outcome"] == {"winner": "X", "termination": "three_in_a_row", "reason": "three in a row"}
     assert state["winning_cells"] == ["1", "2", "3"]
     assert (state["turn"], state["legal_moves"]) == (None, [])
 
 
-def refusals() -> dict[str, tuple[Callable[[SeatResult], Any], type[exceptions.PlayError], str]]:
+def refused_calls() -> dict[str, tuple[Callable[[SeatResult], Any], type[exceptions.PlayError], str]]:
     move = match_play_move
     return {
-        "out of turn": (lambda s: move(code=s.room.code, person=OTHER, move="1"), exceptions.NotYourTurnError, ""),
+        "out of turn": (
+            lambda s: move(code=s.room.code, person=OTHER_GUEST, move="1"),
+            exceptions.NotYourTurnError,
+            "",
+        ),
         "taken": (
             lambda s: move(code=s.room.code, person=guest(), move="5"),
             exceptions.MoveRefusedError,
@@ -131,41 +135,41 @@ def refusals() -> dict[str, tuple[Callable[[SeatResult], Any], type[exceptions.P
     }
 
 
-@pytest.mark.parametrize("case", refusals())
+@pytest.mark.parametrize("case", refused_calls())
 def test_a_refusal_has_its_code_and_changes_nothing(case: str) -> None:
-    seated, crosses, noughts = match_of_friends()
-    play(seated, crosses, "5")
-    play(seated, noughts, "9")
+    seat, crosses, noughts = match_of_friends()
+    play(seat, crosses, "5")
+    play(seat, noughts, "9")
     before = room_view(Room.objects.get())
-    attempt, error, code = refusals()[case]
+    call, error, code = refused_calls()[case]
     with pytest.raises(error) as refused, transaction.atomic():
-        attempt(seated)
+        call(seat)
     assert refused.value.code == (code or error.code)
     assert room_view(Room.objects.get()) == before
-    # The same call by the right person at the right time succeeds, so the tested condition alone was refused.
-    assert play(seated, crosses, "1")["ply"] == 3
+    # A valid move still succeeds, so the refusal is due only to the tested condition.
+    assert play(seat, crosses, "1")["ply"] == 3
 
 
 def test_a_finished_match_refuses_moves_and_resignations() -> None:
-    seated, crosses, _ = match_of_friends()
-    match_resign(code=seated.room.code, person=crosses)
+    seat, crosses, _ = match_of_friends()
+    match_resign(code=seat.room.code, person=crosses)
     with pytest.raises(exceptions.MatchFinishedError):
-        play(seated, crosses, "5")
+        play(seat, crosses, "5")
     with pytest.raises(exceptions.MatchFinishedError):
-        match_resign(code=seated.room.code, person=crosses)
+        match_resign(code=seat.room.code, person=crosses)
     match = Match.objects.get()
     assert (match.winner, match.termination, match.n_plies) == (1, "resignation", 0)
 
 
 def test_rematch_swaps_sides_and_keeps_seats_and_tokens() -> None:
-    seated, crosses, noughts = match_of_friends()
-    match_resign(code=seated.room.code, person=crosses)
-    state = room_reset(code=seated.room.code, person=noughts, swap=True)
+    seat, crosses, noughts = match_of_friends()
+    match_resign(code=seat.room.code, person=crosses)
+    state = room_reset(code=seat.room.code, person=noughts, swap=True)
     assert (state["number"], state["status"], state["ply"]) == (2, "playing", 0)
     with pytest.raises(exceptions.NotYourTurnError):
-        play(seated, crosses, "5")
-    play(seated, noughts, "5")
-    assert play(seated, Principal(token=seated.token), "1")["ply"] == 2
+        play(seat, crosses, "5")
+    play(seat, noughts, "5")
+    assert play(seat, Principal(token=seat.token), "1")["ply"] == 2
 
 
 def test_unknown_opponent_or_game_is_refused_by_field() -> None:
@@ -184,9 +188,9 @@ def test_level_names_select_opponents(level: str, player: str) -> None:
 
 def test_the_seed_determines_the_match() -> None:
     def moves_played(seed: int) -> list[str]:
-        seated = room("random")
-        Match.objects.filter(room=seated.room).update(seed=seed)
-        state = factories.play_out(seated.room.code, guest())
+        seat = room("random")
+        Match.objects.filter(room=seat.room).update(seed=seed)
+        state = factories.play_out(seat.room.code, guest())
         return [move["move"] for move in state["moves"]]
 
     games = {tuple(moves_played(7)) for _ in range(5)}
@@ -208,13 +212,13 @@ def test_state_takes_a_fixed_number_of_queries(django_assert_num_queries: Any) -
 
 class TestDatabaseConstraints:
     def test_a_room_has_one_open_match(self) -> None:
-        seated = room("human")
+        seat = room("human")
         with pytest.raises(IntegrityError, match="match_one_open"):
-            Match.objects.create(room=seated.room, number=2, status="playing", position="." * 9)
+            Match.objects.create(room=seat.room, number=2, status="playing", position="." * 9)
 
     def test_ply_numbers_are_unique(self) -> None:
-        seated, crosses, _ = match_of_friends()
-        play(seated, crosses, "5")
+        seat, crosses, _ = match_of_friends()
+        play(seat, crosses, "5")
         with pytest.raises(IntegrityError, match="ply_once"):
             Ply.objects.create(match=Match.objects.get(), number=0, side=0, move="1", position="X........")
 
@@ -240,33 +244,33 @@ class TestDatabaseConstraints:
 
 
 def test_claim_moves_only_the_guests_own_seats() -> None:
-    seated, _, _ = match_of_friends()
+    seat, _, _ = match_of_friends()
     account = factories.user()
     seats_claim(user_id=account.pk, name="owner", guest=guest().guest)  # type: ignore[arg-type]
     assert Seat.objects.filter(user=account).count() == 1
     crosses, noughts = Seat.objects.order_by("side")
     assert (crosses.user, crosses.guest, crosses.name) == (account, None, "owner")
-    assert (noughts.user, noughts.guest) == (None, OTHER.guest)
-    assert play(seated, factories.person(account), "5")["ply"] == 1
+    assert (noughts.user, noughts.guest) == (None, OTHER_GUEST.guest)
+    assert play(seat, factories.person(account), "5")["ply"] == 1
 
 
 @pytest.mark.django_db(transaction=True)
 def test_two_equal_concurrent_moves_are_played_once() -> None:
-    seated, crosses, _ = match_of_friends()
+    seat, crosses, _ = match_of_friends()
     codes: list[str] = []
     start = threading.Barrier(8)
 
-    def send() -> None:
+    def send_move() -> None:
         start.wait(HANG_S)
         try:
-            match_play_move(code=seated.room.code, person=crosses, move="5", ply=0)
+            match_play_move(code=seat.room.code, person=crosses, move="5", ply=0)
             codes.append("played")
         except exceptions.PlayError as error:
             codes.append(error.code)
         finally:
             connection.close()
 
-    threads = [threading.Thread(target=send) for _ in range(8)]
+    threads = [threading.Thread(target=send_move) for _ in range(8)]
     for thread in threads:
         thread.start()
     for thread in threads:

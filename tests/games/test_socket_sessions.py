@@ -1,4 +1,4 @@
-"""Sockets read session and account again for every frame that writes, since both can end while a socket is open."""
+"""Sockets read session and account for every frame that writes, since both can end while a socket is open."""
 
 from collections.abc import Callable
 from datetime import timedelta
@@ -53,14 +53,16 @@ def change_guest(key: str) -> None:
     session.save()
 
 
-def seated_guest() -> tuple[str, str]:
+def open_room_as_guest() -> tuple[str, str]:
+    """Open a room as a guest, and return its code and the session key."""
     browser = Client()
     form = {"game": NC, "opponent": "perfect", "side": "X"}
     room = browser.post("/api/rooms", form, content_type="application/json")
     return room.json()["code"], browser.cookies["sessionid"].value
 
 
-def seated_account() -> tuple[str, str]:
+def open_room_as_account() -> tuple[str, str]:
+    """Open a room with an account, and return its code and the session key."""
     account = user()
     return room("perfect", person(account)).room.code, session_of(account)
 
@@ -68,8 +70,8 @@ def seated_account() -> tuple[str, str]:
 @pytest.mark.parametrize(
     ("take_seat", "change"),
     [
-        *((seated_guest, change) for change in (end_session, expire_session, tamper_with_session, change_guest)),
-        *((seated_account, change) for change in (end_session, expire_session, change_password, close_account)),
+        *((open_room_as_guest, change) for change in (end_session, expire_session, tamper_with_session, change_guest)),
+        *((open_room_as_account, change) for change in (end_session, expire_session, change_password, close_account)),
     ],
 )
 async def test_a_changed_session_loses_its_seat_at_once(
@@ -89,13 +91,13 @@ def socket_scope(**headers: str) -> dict[str, Any]:
     return {"headers": [(name.encode(), value.encode()) for name, value in headers.items()]}
 
 
-@pytest.mark.parametrize(("take_seat", "n_statements"), [(seated_guest, 1), (seated_account, 2)])
+@pytest.mark.parametrize(("take_seat", "n_statements"), [(open_room_as_guest, 1), (open_room_as_account, 2)])
 def test_the_principal_is_read_in_few_statements(take_seat: Callable[[], tuple[str, str]], n_statements: int) -> None:
     scope = socket_scope(cookie=f"other=1; sessionid={take_seat()[1]}")
     with CaptureQueriesContext(connection) as queries:
-        who = principal_of_scope(scope, "play")
+        principal = principal_of_scope(scope, "play")
     assert len(queries) == n_statements
-    assert (who.guest is None) == (who.user_id is not None)
+    assert (principal.guest is None) == (principal.user_id is not None)
 
 
 def test_without_a_session_nothing_is_read() -> None:

@@ -1,4 +1,4 @@
-"""States of rooms and games, as clients receive them, agree with the schema in every field."""
+"""The states of rooms and games in the API agree with the schema in every field."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def schema() -> dict[str, Any]:
-    described: dict[str, Any] = yaml.safe_load(api_with(None).get("/api/schema").content)
-    return described
+    document: dict[str, Any] = yaml.safe_load(api_with(None).get("/api/schema").content)
+    return document
 
 
 def schema_differences(schema: dict[str, Any], path: str, address: str) -> list[str]:
@@ -38,21 +38,21 @@ def test_games_agree_with_the_schema(schema: dict[str, Any]) -> None:
         assert schema_differences(schema, "/api/games/{slug}", f"/api/games/{slug}") == []
 
 
-def rooms() -> list[Room]:
-    """Rooms: waiting, in play against boxes, finished, against a machine with values, and an exhibition."""
+def rooms_in_every_state() -> list[Room]:
+    """Return rooms: waiting, in play against boxes, finished, with a machine with values, and an exhibition."""
     person = factories.guest()
     waiting = factories.room("human", person)
     with_boxes = factories.room("machine", person, machine=factories.machine().slug)
     finished = factories.room("machine", person, machine=factories.machine().slug)
     q_machine = machine_create(game="romgon", side=None, name="Q")
     with_values = room_create(person=person, game="romgon", opponent="machine", machine=q_machine.slug, side=Side.FIRST)
-    for seated in (with_boxes, finished, with_values):
-        match_play_move(code=seated.room.code, person=person, move=first_move(seated.room))
-    for seated in (finished, with_values):
-        match_resign(code=seated.room.code, person=person)
+    for seat in (with_boxes, finished, with_values):
+        match_play_move(code=seat.room.code, person=person, move=first_move(seat.room))
+    for seat in (finished, with_values):
+        match_resign(code=seat.room.code, person=person)
     exhibition = room_create(person=person, game=NC, first="random", second="perfect")
     match_step(code=exhibition.room.code, person=person, max_plies=3)
-    return [seated.room for seated in (waiting, with_boxes, finished, with_values, exhibition)]
+    return [seat.room for seat in (waiting, with_boxes, finished, with_values, exhibition)]
 
 
 def first_move(room: Room) -> str:
@@ -62,7 +62,7 @@ def first_move(room: Room) -> str:
 
 def test_rooms_agree_with_the_schema(schema: dict[str, Any]) -> None:
     states = []
-    for room in rooms():
+    for room in rooms_in_every_state():
         assert schema_differences(schema, "/api/rooms/{code}", f"/api/rooms/{room.code}") == []
         assert schema_differences(schema, "/api/rooms/{code}/positions", f"/api/rooms/{room.code}/positions") == []
         states.append(api_with(None).get(f"/api/rooms/{room.code}").json())

@@ -8,14 +8,14 @@ from tests.waiting import HANG_S, wait_until
 
 
 class NumberStore:
-    """A store of numbers in which 0 blocks, 7 is not stored, and the number ``failing`` raises an error."""
+    """A store of numbers: 0 blocks, 7 is not stored, and the number ``failing_number`` raises an error."""
 
-    def __init__(self, failing: int = -1) -> None:
+    def __init__(self, failing_number: int = -1) -> None:
         self.group_commit = GroupCommit[int]()
         self.may_continue = threading.Event()
         self.batches: list[list[int]] = []
         self.results: dict[int, bool | Exception] = {}
-        self.failing = failing
+        self.failing_number = failing_number
 
     def store_one(self, number: int) -> None:
         try:
@@ -27,7 +27,7 @@ class NumberStore:
         self.batches.append(list(items))
         if 0 in items:
             assert self.may_continue.wait(HANG_S)
-        if self.failing in items:
+        if self.failing_number in items:
             raise ValueError("this one cannot be stored")
         return [item for item in items if item != 7]
 
@@ -59,13 +59,13 @@ def test_a_value_that_was_not_stored_is_reported() -> None:
 
 
 def test_failed_group_commit_reports_to_every_waiter() -> None:
-    stores = NumberStore(failing=2)
+    stores = NumberStore(failing_number=2)
     stores.run(1, 2, 3)
     assert stores.results == {0: True, 1: False, 2: False, 3: False}
 
 
 def test_a_single_writer_gets_its_error() -> None:
-    stores = NumberStore(failing=0)
+    stores = NumberStore(failing_number=0)
     stores.run(1)
     assert isinstance(stores.results[0], ValueError)
     assert stores.results[1] is True

@@ -1,4 +1,4 @@
-"""Tokens: shown once, stored as a hash, scoped, expiring, revocable; and the permissions of a request with a token."""
+"""Tokens: pages, storage as a hash, scopes, expiry and revocation, and the permissions of a request with a token."""
 
 from datetime import timedelta
 from typing import Any
@@ -31,7 +31,7 @@ def make_token(account: Any, scopes: list[str] | None = None, lifetime: timedelt
     return tokens.token_make(user=account, name="a script", scopes=scopes or ALL_SCOPES, lifetime=lifetime)[1]
 
 
-def test_only_the_hash_and_the_start_of_a_token_are_kept() -> None:
+def test_only_the_hash_and_the_start_of_a_token_are_stored() -> None:
     text = make_token(user())
     (token,) = ApiToken.objects.all()
     row_text = " ".join(str(value) for value in ApiToken.objects.values_list().get())
@@ -57,17 +57,21 @@ def test_damaged_tokens_are_refused(damage: str) -> None:
 
 def test_tokens_end_by_time_revocation_and_closed_account() -> None:
     owner = user()
-    short, revoked, idle = make_token(owner, lifetime=timedelta(days=1)), make_token(owner), make_token(owner)
+    expired_token, revoked_token, token_of_closed_account = (
+        make_token(owner, lifetime=timedelta(days=1)),
+        make_token(owner),
+        make_token(owner),
+    )
     ApiToken.objects.filter(expires_at__isnull=False).update(expires_at=timezone.now())
     with pytest.raises(TokenExpiredError):
-        tokens.token_read(text=short)
-    tokens.token_revoke(user=owner, token_id=tokens.token_read(text=revoked).pk)
+        tokens.token_read(text=expired_token)
+    tokens.token_revoke(user=owner, token_id=tokens.token_read(text=revoked_token).pk)
     with pytest.raises(TokenRevokedError):
-        tokens.token_read(text=revoked)
+        tokens.token_read(text=revoked_token)
     owner.is_active = False
     owner.save()
     with pytest.raises(TokenInvalidError):
-        tokens.token_read(text=idle)
+        tokens.token_read(text=token_of_closed_account)
 
 
 def test_only_the_owner_revokes_a_token_and_only_once() -> None:
@@ -86,9 +90,9 @@ def test_scopes_must_be_known_and_not_empty() -> None:
         with pytest.raises(MalformedError, match="scopes"):
             tokens.token_make(user=owner, name="x", scopes=scopes, lifetime=None)
     token = tokens.token_read(text=make_token(owner, ["read"]))
-    for bad in ([], ["admin"]):
+    for invalid_scopes in ([], ["admin"]):
         with pytest.raises(IntegrityError), transaction.atomic():
-            ApiToken.objects.filter(pk=token.pk).update(scopes=bad)
+            ApiToken.objects.filter(pk=token.pk).update(scopes=invalid_scopes)
     with pytest.raises(TokenScopeError):
         tokens.token_read(text=make_token(owner, ["read"]), scope="train")
 
@@ -106,13 +110,13 @@ def test_valid_tokens_of_an_account_have_a_limit() -> None:
 def test_the_use_of_a_token_is_recorded_at_intervals(django_assert_num_queries: Any) -> None:
     text = make_token(user())
     tokens.token_read(text=text)
-    noted = ApiToken.objects.get().last_used_at
-    assert noted is not None
+    recorded_at = ApiToken.objects.get().last_used_at
+    assert recorded_at is not None
     with django_assert_num_queries(1):
         tokens.token_read(text=text)
-    ApiToken.objects.update(last_used_at=noted - timedelta(minutes=2))
+    ApiToken.objects.update(last_used_at=recorded_at - timedelta(minutes=2))
     tokens.token_read(text=text)
-    assert ApiToken.objects.get().last_used_at > noted - timedelta(seconds=1)
+    assert ApiToken.objects.get().last_used_at > recorded_at - timedelta(seconds=1)
 
 
 def test_a_request_with_a_token_plays_for_its_account() -> None:
@@ -143,17 +147,17 @@ def test_scopes_limit_a_token(scopes: list[str], method: str, status: int) -> No
         assert response.json()["code"] == "scope_missing"
 
 
-@pytest.mark.parametrize("how", ["unknown", "expired", "revoked"])
-def test_an_invalid_token_is_not_treated_as_a_guest(how: str) -> None:
+@pytest.mark.parametrize("fault", ["unknown", "expired", "revoked"])
+def test_an_invalid_token_is_not_treated_as_a_guest(fault: str) -> None:
     text = make_token(user(), lifetime=timedelta(days=1))
-    if how == "unknown":
+    if fault == "unknown":
         text += "x"
-    if how == "expired":
+    if fault == "expired":
         ApiToken.objects.update(expires_at=timezone.now())
-    if how == "revoked":
+    if fault == "revoked":
         ApiToken.objects.update(revoked_at=timezone.now())
     response = APIClient(headers={"Authorization": f"Bearer {text}"}).get("/api/games")
-    code = {"unknown": "token_invalid", "expired": "token_expired", "revoked": "token_revoked"}[how]
+    code = {"unknown": "token_invalid", "expired": "token_expired", "revoked": "token_revoked"}[fault]
     assert (response.status_code, response.json()["code"]) == (401, code)
     assert response["WWW-Authenticate"] == "Bearer"
     assert text not in response.content.decode()
@@ -196,20 +200,20 @@ def test_the_page_shows_a_new_token_once(client: Any) -> None:
     assert (text in page.content.decode(), page["Cache-Control"].find("no-store") >= 0) == (True, True)
     assert token.scopes == ["read", "train"]
     assert 29 < (token.expires_at - timezone.now()).days + 1 <= 30
-    again = client.get("/account/tokens").content.decode()
-    assert (text in again, token.prefix in again, "a robot" in again) == (False, True, True)
+    later_page = client.get("/account/tokens").content.decode()
+    assert (text in later_page, token.prefix in later_page, "a robot" in later_page) == (False, True, True)
     client.post(f"/account/tokens/{token.pk}/revoke")
     assert token.prefix not in client.get("/account/tokens").content.decode()
     with pytest.raises(TokenRevokedError):
         tokens.token_read(text=text)
 
 
-@pytest.mark.parametrize("wrong", [{"name": ""}, {"scopes": []}, {"scopes": ["admin"]}, {"days": "7000"}])
-def test_an_invalid_form_makes_no_token(client: Any, wrong: dict[str, Any]) -> None:
+@pytest.mark.parametrize("invalid_field", [{"name": ""}, {"scopes": []}, {"scopes": ["admin"]}, {"days": "7000"}])
+def test_an_invalid_form_makes_no_token(client: Any, invalid_field: dict[str, Any]) -> None:
     client.force_login(user())
-    page = client.post("/account/tokens", {"name": "a robot", "scopes": ["read"], "days": "30", **wrong})
+    page = client.post("/account/tokens", {"name": "a robot", "scopes": ["read"], "days": "30", **invalid_field})
     assert page.status_code == 400
-    assert next(iter(wrong)) in page.context["form"].errors
+    assert next(iter(invalid_field)) in page.context["form"].errors
     assert not ApiToken.objects.exists()
 
 

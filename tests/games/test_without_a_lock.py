@@ -1,4 +1,4 @@
-"""Optimistic locking: a move is stored if the room is unchanged since the read; otherwise the service starts again."""
+"""Optimistic locking: a move is stored if its room is unchanged since the read, else the service starts again."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 @pytest.fixture
-def seated() -> SeatResult:
-    seated = room("random", guest(), side=Side.FIRST)
-    play(seated, guest(), "5")
-    return seated
+def seat() -> SeatResult:
+    seat = room("random", guest(), side=Side.FIRST)
+    play(seat, guest(), "5")
+    return seat
 
 
-def move_call(seated: SeatResult, **more: Any) -> Callable[[], Any]:
-    move = room_state_get(code=seated.room.code)["legal_moves"][0]
-    return partial(match_play_move, code=seated.room.code, person=guest(), move=move, **more)
+def move_call(seat: SeatResult, **more: Any) -> Callable[[], Any]:
+    move = room_state_get(code=seat.room.code)["legal_moves"][0]
+    return partial(match_play_move, code=seat.room.code, person=guest(), move=move, **more)
 
 
 def is_waiting_for_a_lock() -> bool:
@@ -45,96 +45,96 @@ def is_waiting_for_a_lock() -> bool:
 
 
 @contextmanager
-def reading_before_the_block(seated: SeatResult, work: Callable[[], Any]) -> Iterator[list[Any]]:
-    """Start work that reads the room now and stores after this block. Yield the result or error of this work."""
-    came: list[Any] = []
+def store_after_block(seat: SeatResult, work: Callable[[], Any]) -> Iterator[list[Any]]:
+    """Start work that reads the room before the block and stores after it. Yield a list for its result or error."""
+    results: list[Any] = []
 
     def run() -> None:
         try:
-            came.append(work())
+            results.append(work())
         except Exception as error:
-            came.append(error)
+            results.append(error)
         finally:
             connection.close()
 
     thread = threading.Thread(target=run)
     with transaction.atomic():
-        Room.objects.select_for_update(no_key=True).get(pk=seated.room.pk)
+        Room.objects.select_for_update(no_key=True).get(pk=seat.room.pk)
         thread.start()
         assert wait_until(is_waiting_for_a_lock)
-        yield came
+        yield results
     thread.join(HANG_S)
 
 
-def test_a_move_is_stored_if_nothing_has_changed(seated: SeatResult) -> None:
-    version = Room.objects.get(pk=seated.room.pk).version
-    with reading_before_the_block(seated, move_call(seated)) as came:
+def test_a_move_is_stored_if_nothing_has_changed(seat: SeatResult) -> None:
+    version = Room.objects.get(pk=seat.room.pk).version
+    with store_after_block(seat, move_call(seat)) as results:
         pass
-    (state,) = came
+    (state,) = results
     assert (state["ply"], state["version"]) == (4, version + 1)
-    assert state == room_state_get(code=seated.room.code)
+    assert state == room_state_get(code=seat.room.code)
 
 
-def test_move_in_a_match_resigned_meanwhile_is_refused(seated: SeatResult) -> None:
+def test_move_in_a_match_that_was_just_resigned_is_refused(seat: SeatResult) -> None:
     plies = list(Ply.objects.values_list("number", "move"))
-    with reading_before_the_block(seated, move_call(seated)) as came:
-        version = match_resign(code=seated.room.code, person=guest())["version"]
-    assert isinstance(came[0], exceptions.MatchFinishedError)
+    with store_after_block(seat, move_call(seat)) as results:
+        version = match_resign(code=seat.room.code, person=guest())["version"]
+    assert isinstance(results[0], exceptions.MatchFinishedError)
     assert list(Ply.objects.values_list("number", "move")) == plies
     assert Match.objects.get().status == "finished"
-    assert room_state_get(code=seated.room.code)["version"] == version
+    assert room_state_get(code=seat.room.code)["version"] == version
 
 
-@pytest.mark.parametrize("do", ["moves", "resigns"])
-def test_nothing_is_stored_in_a_room_deleted_meanwhile(seated: SeatResult, do: str) -> None:
-    resigns = partial(match_resign, code=seated.room.code, person=guest())
-    with reading_before_the_block(seated, move_call(seated) if do == "moves" else resigns) as came:
+@pytest.mark.parametrize("action", ["moves", "resigns"])
+def test_nothing_is_stored_in_a_room_that_was_just_deleted(seat: SeatResult, action: str) -> None:
+    resigns = partial(match_resign, code=seat.room.code, person=guest())
+    with store_after_block(seat, move_call(seat) if action == "moves" else resigns) as results:
         Room.objects.get().delete()
-    assert isinstance(came[0], exceptions.RoomNotFoundError)
+    assert isinstance(results[0], exceptions.RoomNotFoundError)
     assert not Ply.objects.exists()
 
 
-def test_the_second_of_two_concurrent_moves_is_stale(seated: SeatResult) -> None:
-    move = move_call(seated, ply=2)
-    with reading_before_the_block(seated, move) as came:
+def test_the_second_of_two_concurrent_moves_is_stale(seat: SeatResult) -> None:
+    move = move_call(seat, ply=2)
+    with store_after_block(seat, move) as results:
         state = move()
-    assert isinstance(came[0], exceptions.StalePlyError)
-    assert room_state_get(code=seated.room.code) == state
+    assert isinstance(results[0], exceptions.StalePlyError)
+    assert room_state_get(code=seat.room.code) == state
     assert state["ply"] == 4
 
 
-def test_seat_claimed_meanwhile_no_longer_belongs_to_the_guest(seated: SeatResult) -> None:
-    account, who, move = user("claimer"), guest(), move_call(seated)
-    assert who.guest is not None
-    with reading_before_the_block(seated, move) as came:
-        seats_claim(user_id=account.pk, name=account.username, guest=who.guest)
-    assert isinstance(came[0], exceptions.NotAPlayerError)
+def test_seat_that_was_just_claimed_is_not_the_guests(seat: SeatResult) -> None:
+    account, person, move = user("claimer"), guest(), move_call(seat)
+    assert person.guest is not None
+    with store_after_block(seat, move) as results:
+        seats_claim(user_id=account.pk, name=account.username, guest=person.guest)
+    assert isinstance(results[0], exceptions.NotAPlayerError)
     assert Ply.objects.count() == 2
 
 
-def test_connection_lost_after_the_commit_loses_nothing(seated: SeatResult, monkeypatch: pytest.MonkeyPatch) -> None:
-    move = move_call(seated, ply=2)
-    count = store.PLIES.inc
+def test_connection_lost_after_the_commit_loses_nothing(seat: SeatResult, monkeypatch: pytest.MonkeyPatch) -> None:
+    move = move_call(seat, ply=2)
+    count_plies = store.PLIES.inc
 
-    def kill(pid: int) -> None:
+    def kill_backend(pid: int) -> None:
         connection.cursor().execute("SELECT pg_terminate_backend(%s)", [pid])
         connection.close()
 
     def lose_connection(n_plies: int) -> None:
-        count(n_plies)
+        count_plies(n_plies)
         (pid,) = connection.cursor().execute("SELECT pg_backend_pid()").fetchone()
         with ThreadPoolExecutor(1) as other:
-            other.submit(kill, pid).result()
+            other.submit(kill_backend, pid).result()
 
     monkeypatch.setattr(store.PLIES, "inc", lose_connection)  # called after the commit
     state = move()
     connection.close()  # the next request gets a new connection, as in the site
     assert state["ply"] == 4
-    assert room_state_get(code=seated.room.code) == state
+    assert room_state_get(code=seat.room.code) == state
     monkeypatch.undo()
     with pytest.raises(exceptions.StalePlyError):
         move()
-    assert room_state_get(code=seated.room.code) == state
+    assert room_state_get(code=seat.room.code) == state
     assert ledger_errors() == []
 
 
