@@ -106,7 +106,7 @@ function boardInParts() {
 
 function draw() {
   const paths = Object.fromEntries(game.layout.cells.map((cell) => [cell.id, [cell.id]]));
-  board.update({ board: cells, paths, last: markedCells, lit: markedCells });
+  board.update({ board: cells, paths, lastCells: markedCells, litCells: markedCells });
   const body = JSON.stringify(requestBody());
   byId("curl").textContent =
     `curl -X POST ${location.origin}/api/ai/move \\\n  -H 'Content-Type: application/json' \\\n  -d '${body.replaceAll("'", "'\\''")}'`;
@@ -133,9 +133,9 @@ function clearAnswer() {
  * Removes the answer if an input of the form has changed the request. The choice of the next piece does not change it.
  */
 function clearAnswerIfChanged() {
-  const before = byId("curl").textContent;
+  const requestBefore = byId("curl").textContent;
   draw();
-  if (byId("curl").textContent !== before) clearAnswer();
+  if (byId("curl").textContent !== requestBefore) clearAnswer();
 }
 
 function chooseGame(/** @type {string} */ slug) {

@@ -34,8 +34,8 @@ export class Board {
    * @param {HTMLElement} root where the board is drawn
    * @param {Layout} layout the game's layout
    * @param {(move: string) => void} onPlay called with a legal move once its last cell was chosen
-   * @param {(offered: string[], chosen: number[]) => void} onChoice called when the choice of cells has changed, with the
-   *   moves whose path is exactly these cells
+   * @param {(offered: string[], chosenCells: number[]) => void} onChoice called when the choice of cells has changed,
+   *   with the moves whose path is exactly these cells
    */
   constructor(root, layout, onPlay, onChoice = () => {}) {
     this.layout = layout;
@@ -46,9 +46,16 @@ export class Board {
     /** @type {Actions} */
     this.actions = {};
     /** @type {number[]} */
-    this.chosen = [];
+    this.chosenCells = [];
     /** @type {Required<BoardView>} */
-    this.view = { board: layout.cells.map(() => null), winning: [], last: [], beads: [], lit: [], ghost: null };
+    this.view = {
+      board: layout.cells.map(() => null),
+      winningIds: [],
+      lastCells: [],
+      beads: [],
+      litCells: [],
+      ghostRole: null,
+    };
     this.activeCell = 0;
     this.cells = layout.cells.map((cell, index) => this.#createCell(cell, index));
     this.threads = svg("g", { class: "threads", "aria-hidden": "true" });
@@ -78,7 +85,7 @@ export class Board {
     this.paths = paths;
     this.actions = actions;
     if (isNew) this.#setChosen(this.#forcedActionCells());
-    this.view = { winning: [], last: [], lit: [], beads: [], ghost: null, ...view };
+    this.view = { winningIds: [], lastCells: [], litCells: [], beads: [], ghostRole: null, ...view };
     this.#draw();
   }
 
@@ -149,31 +156,31 @@ export class Board {
   }
 
   /** Returns the moves (with paths) whose path begins with the chosen cells and continues with this cell. */
-  #movesThrough(/** @type {number} */ index, chosen = this.chosen) {
-    const ids = [...chosen, index].map((cell) => this.layout.cells[cell].id);
+  #movesThrough(/** @type {number} */ index, cells = this.chosenCells) {
+    const ids = [...cells, index].map((cell) => this.layout.cells[cell].id);
     return Object.entries(this.paths).filter(([, path]) => ids.every((id, at) => path[at] === id));
   }
 
   /** Returns the moves whose path is exactly the chosen cells. Moves that need no confirmation come first. */
-  #movesAlongPath(chosen = this.chosen) {
-    const moves = this.#movesThrough(/** @type {number} */ (chosen.at(-1)), chosen.slice(0, -1)).filter(
-      ([, path]) => path.length === chosen.length,
+  #movesAlongPath(cells = this.chosenCells) {
+    const moves = this.#movesThrough(/** @type {number} */ (cells.at(-1)), cells.slice(0, -1)).filter(
+      ([, path]) => path.length === cells.length,
     );
     return moves.map(([move]) => move).sort((a, b) => Number(a in this.actions) - Number(b in this.actions));
   }
 
   #choose(/** @type {number} */ index) {
-    if (this.chosen.at(-1) === index) {
+    if (this.chosenCells.at(-1) === index) {
       // If a move's path begins another path, choosing its last cell twice plays the shorter move.
       const shortMove = this.#movesAlongPath().find((move) => !(move in this.actions));
       return shortMove ? this.play(shortMove) : this.#clearChoice();
     }
-    let chosen = [...this.chosen, index];
-    if (!this.#movesThrough(index).length) chosen = [index]; // no begun move continues here, so this cell starts a new choice
-    const moves = this.#movesThrough(index, chosen.slice(0, -1));
-    if (moves.length === 1 && moves[0][1].length === chosen.length && !(moves[0][0] in this.actions))
+    let cells = [...this.chosenCells, index];
+    if (!this.#movesThrough(index).length) cells = [index]; // no begun move continues here, so this cell starts a new choice
+    const moves = this.#movesThrough(index, cells.slice(0, -1));
+    if (moves.length === 1 && moves[0][1].length === cells.length && !(moves[0][0] in this.actions))
       return this.play(moves[0][0]);
-    this.#setChosen(moves.length ? chosen : []);
+    this.#setChosen(moves.length ? cells : []);
     return this.#draw();
   }
 
@@ -190,10 +197,10 @@ export class Board {
     this.#draw();
   }
 
-  #setChosen(/** @type {number[]} */ chosen) {
-    const isNew = chosen.length > 0 || this.chosen.length > 0;
-    this.chosen = chosen;
-    if (isNew) this.onChoice(chosen.length ? this.#movesAlongPath() : [], chosen);
+  #setChosen(/** @type {number[]} */ cells) {
+    const isNew = cells.length > 0 || this.chosenCells.length > 0;
+    this.chosenCells = cells;
+    if (isNew) this.onChoice(cells.length ? this.#movesAlongPath() : [], cells);
   }
 
   #handleKey(/** @type {KeyboardEvent} */ event) {
@@ -204,7 +211,7 @@ export class Board {
       const [dx, dy] = steps[event.key];
       this.#moveFocus(.../** @type {[number, number]} */ (this.isUpright ? [dy, -dx] : [dx, dy]));
     } else if (event.key === "Enter" || event.key === " ") this.#choose(this.activeCell);
-    else if (event.key === "Escape" && this.chosen.length) this.#clearChoice();
+    else if (event.key === "Escape" && this.chosenCells.length) this.#clearChoice();
     else if (event.key === "Home") this.#focusAt(0);
     else if (event.key === "End") this.#focusAt(this.cells.length - 1);
     else return;
@@ -249,26 +256,26 @@ export class Board {
   #enteringPiece(/** @type {string|null} */ role) {
     const { badges, pieces, roles } = this.layout;
     if (!role) return null;
-    const enteringPiece = this.chosen.length ? this.view.board[this.chosen[0]] : badges[roles.indexOf(role)];
+    const enteringPiece = this.chosenCells.length ? this.view.board[this.chosenCells[0]] : badges[roles.indexOf(role)];
     return enteringPiece && pieces?.[enteringPiece] ? enteringPiece : null;
   }
 
   #draw() {
-    const { board, winning, last, beads, lit, ghost } = this.view;
+    const { board, winningIds, lastCells, beads, litCells, ghostRole } = this.view;
     const probabilities = beads.map(({ probability }) => probability ?? 0);
     // The share of beads in the box whose moves are no longer possible on this board. They are not drawn.
     const impossibleShare = Math.max(0, 1 - probabilities.reduce((sum, chance) => sum + chance, 0));
     const chances = percents([...probabilities, impossibleShare]);
     const { chips, threads } = divideBeads(beads.map((moveBead, at) => ({ ...moveBead, chance: chances[at] })));
-    const enteringPiece = this.#enteringPiece(ghost);
+    const enteringPiece = this.#enteringPiece(ghostRole);
     this.threads.replaceChildren(...drawThreads(threads, this.layout.cells));
     this.cells.forEach((g, index) => {
       const cell = this.layout.cells[index];
       const [x, y] = [100 * cell.x, 100 * cell.y];
-      const isTarget = this.chosen.length > 0 && this.#movesThrough(index).length > 0;
+      const isTarget = this.chosenCells.length > 0 && this.#movesThrough(index).length > 0;
       // A cell where another move begins stays playable after a first cell was chosen.
       const isPlayable = isTarget || this.#movesThrough(index, []).length > 0;
-      const isChosen = this.chosen.includes(index);
+      const isChosen = this.chosenCells.includes(index);
       const hints = board[index] ? [] : (chips.get(index) ?? []);
       const outgoingThreads = threads.filter(({ cells }) => cells[0] === index);
       g.setAttribute(
@@ -279,9 +286,9 @@ export class Board {
           isPlayable && "is-playable",
           isTarget && "is-target",
           isChosen && "is-chosen",
-          winning.includes(cell.id) && "is-winning",
-          last.includes(index) && "is-last",
-          lit.includes(index) && "is-lit",
+          winningIds.includes(cell.id) && "is-winning",
+          lastCells.includes(index) && "is-last",
+          litCells.includes(index) && "is-lit",
         ]
           .filter(Boolean)
           .join(" "),
@@ -298,8 +305,8 @@ export class Board {
             ({ cells, mark, chance }) =>
               `bead ${mark} to ${this.layout.cells[cells[cells.length - 1]].name}, chance ${chance}`,
           ),
-          winning.includes(cell.id) && "winning line",
-          last.includes(index) && "last move",
+          winningIds.includes(cell.id) && "winning line",
+          lastCells.includes(index) && "last move",
           isChosen && "chosen",
           isTarget ? "can be moved to" : isPlayable && "playable",
         ]
@@ -314,7 +321,7 @@ export class Board {
               class: `goal goal-${this.layout.roles.indexOf(cell.goal)}`,
               d: `M${x} ${y - 53}l37 53l-37 53l-37-53Z`,
             }),
-          last.includes(index) &&
+          lastCells.includes(index) &&
             svg("path", {
               class: "last-mark",
               d: this.layout.shape === "square" ? `M${x + 28} ${y - 43}h15v15` : outline(this.layout, 0, 0),

@@ -39,7 +39,7 @@ const classroom = (tableElement ?? classBar)?.dataset.class;
 const ownNumber = Number(tableElement?.dataset.number);
 const game = pageData("class-game");
 /** @type {ClassTable|null} */
-let latest = null;
+let latestTable = null;
 let pageIndex = 0;
 /** @type {ReturnType<typeof setTimeout>|undefined} */
 let reloadTimer;
@@ -50,7 +50,7 @@ function receive(/** @type {Frame} */ { type, data }) {
   if (type !== "joined" && type !== "table") return;
   showPause(data.status);
   if (tableElement && data.rows) {
-    latest = data;
+    latestTable = data;
     showFinal(data);
     draw();
   }
@@ -82,10 +82,10 @@ function showPause(/** @type {string} */ status) {
 }
 
 function draw() {
-  if (!latest || !tableElement || tableElement.hidden) return;
+  if (!latestTable || !tableElement || tableElement.hidden) return;
   tableElement.querySelector(".until-scripts")?.remove();
-  if (projectorScreen) drawScreen(latest, tableElement);
-  else drawTable(latest, tableElement);
+  if (projectorScreen) drawScreen(latestTable, tableElement);
+  else drawTable(latestTable, tableElement);
 }
 
 const numberCells = (/** @type {Row} */ row) =>

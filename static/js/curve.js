@@ -224,7 +224,7 @@ export class Curve {
     const edges = bandLines.flatMap(() =>
       [0, 1].map(() => ({ stroke: "transparent", width: 0, points: { show: false }, spanGaps: true })),
     );
-    const first = 1 + this.lines.length;
+    const firstBound = 1 + this.lines.length;
     this.isZoomed = false;
     this.unzoomButton.hidden = true;
     this.plot = new uPlot(
@@ -234,7 +234,7 @@ export class Curve {
         padding: [null, 20 * size, null, null],
         series: [{ label: this.options.x }, ...series, ...edges],
         bands: bandLines.map((line, at) => ({
-          series: [first + 2 * at, first + 2 * at + 1],
+          series: [firstBound + 2 * at, firstBound + 2 * at + 1],
           fill: withOpacity(this.#colour(line.colour), 0.16),
         })),
         scales: {
@@ -326,8 +326,8 @@ export class Curve {
    */
   #scale() {
     if (!this.isStretched) return {};
-    const first = this.#linearUntil();
-    return { distr: 100, fwd: (games) => this.#scaled(games), bwd: (place) => first * Math.sinh(place) };
+    const linearUntil = this.#linearUntil();
+    return { distr: 100, fwd: (games) => this.#scaled(games), bwd: (place) => linearUntil * Math.sinh(place) };
   }
 
   /** Returns the scaled value of a point of the x axis. */

@@ -84,9 +84,9 @@ let addressWrittenAt = 0;
  */
 let nextRequest = null;
 /**
- * The game that is being shown; `at` plies of it have been shown.
+ * The game that is being shown; `nShownPlies` of its plies have been shown.
  *
- * @type {{answer: LearnAnswer, game: LearnGame, at: number}|null}
+ * @type {{answer: LearnAnswer, game: LearnGame, nShownPlies: number}|null}
  */
 let shownGame = null;
 
@@ -159,23 +159,23 @@ async function doBandStep() {
 async function openLearner() {
   const { settings } = inputs.values;
   const wantedGames = learner?.latest.games ?? settings.games;
-  const next = await Learner.open(
+  const newLearner = await Learner.open(
     settings,
     learner,
     layout.cells.map(({ id }) => id),
   );
-  if (next.boxes !== learner?.boxes) {
+  if (newLearner.boxes !== learner?.boxes) {
     wall?.destroy();
     openBoxIndex = 0;
-    wall = new Wall(byId("wall"), layout, next.boxes, null, BOX_TITLE, { past: "just now", choose: chooseBox });
+    wall = new Wall(byId("wall"), layout, newLearner.boxes, null, BOX_TITLE, { past: "just now", choose: chooseBox });
   }
-  learner = next;
+  learner = newLearner;
   shownGame = null;
   showAll(learner);
   showTrouble("");
   inputs.change({
     isChanged: inputs.values.settings !== settings,
-    targetGames: next.latest.done ? inputs.values.targetGames : (inputs.values.targetGames ?? wantedGames),
+    targetGames: newLearner.latest.done ? inputs.values.targetGames : (inputs.values.targetGames ?? wantedGames),
   });
 }
 
@@ -208,12 +208,12 @@ async function playFast(learner) {
   const from = learner.latest.games;
   const goal = isFull ? MAX_GAMES : Math.min(MAX_GAMES, from + THOUSAND_A_SECOND.games);
   shownGame = null;
-  const pending =
+  const pendingAnswer =
     isFull && nextRequest?.learner === learner && nextRequest.from === from
       ? nextRequest.answer
       : learner.request(goal);
   nextRequest = null;
-  const answer = await pending;
+  const answer = await pendingAnswer;
   if (inputs.values.isChanged || inputs.values.targetGames !== null) return;
   const changedBoxes = learner.accept(answer);
   if (isFull && !answer.done) nextRequest = { learner, from: answer.games, answer: learner.request(goal) };
@@ -237,12 +237,12 @@ async function playFast(learner) {
  */
 async function showGame(learner, tempo) {
   const shown = await currentGame(learner);
-  while (shown.at < shown.game.plies.length) {
+  while (shown.nShownPlies < shown.game.plies.length) {
     if (isAbandoned(shown)) return;
     if (tempo.ply) {
       showPly(learner, shown);
       await inputs.waitForChange(tempo.ply);
-    } else shown.at += 1;
+    } else shown.nShownPlies += 1;
   }
   if (isAbandoned(shown)) return;
   finishGame(learner, shown);
@@ -253,7 +253,7 @@ async function showGame(learner, tempo) {
 async function showMove(learner) {
   const shown = await currentGame(learner);
   if (isAbandoned(shown)) return;
-  if (shown.at < shown.game.plies.length) {
+  if (shown.nShownPlies < shown.game.plies.length) {
     await showPly(learner, shown, true);
     await inputs.waitForChange(SHOWN_MS.move.ply);
     return;
@@ -266,7 +266,7 @@ async function showMove(learner) {
 async function currentGame(learner) {
   if (shownGame) return shownGame;
   const answer = await learner.request(learner.latest.games + 1, true);
-  shownGame = { answer, game: /** @type {LearnGame} */ (answer.game), at: 0 };
+  shownGame = { answer, game: /** @type {LearnGame} */ (answer.game), nShownPlies: 0 };
   return shownGame;
 }
 
@@ -275,8 +275,8 @@ const isAbandoned = (shown) => inputs.values.isChanged || inputs.values.targetGa
 
 /** Shows the next ply of the game. @param {Learner} learner @param {NonNullable<typeof shownGame>} shown */
 async function showPly({ boxes }, shown, rolls = false) {
-  const ply = shown.game.plies[shown.at];
-  shown.at += 1;
+  const ply = shown.game.plies[shown.nShownPlies];
+  shown.nShownPlies += 1;
   gameView.showBoard(ply.board, ply.cells);
   gameView.showWords(plyWords(ply, byId("teacher-name").textContent));
   if (ply.draw) await gameView.showDraw(boxes[ply.draw.box], ply.draw, rolls);
@@ -306,9 +306,9 @@ function finishGame(learner, { answer, game: { plies, changes } }) {
 
 /** Shows the last board of a game and its result. @param {LearnGame|null} finishedGame */
 function showEnd(finishedGame) {
-  const last = finishedGame?.plies.at(-1);
-  if (!finishedGame || !last) return;
-  gameView.showBoard(last.board, last.cells);
+  const lastPly = finishedGame?.plies.at(-1);
+  if (!finishedGame || !lastPly) return;
+  gameView.showBoard(lastPly.board, lastPly.cells);
   gameView.showWords(lessonWords(finishedGame));
 }
 
@@ -433,7 +433,7 @@ function setRunning(isRunning) {
     return;
   }
   if (learner && wall) {
-    wall.refresh(wall.drawn);
+    wall.refresh(wall.lastDrawn);
     showCurve(learner);
     writeAddress(learner, true);
   }

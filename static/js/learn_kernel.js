@@ -152,17 +152,17 @@
     const ends = side === 0 ? [-1, -3, -2] : [-3, -1, -2];
     /** Returns the target of a node or a result, and the plies until there. A circle of forced moves has no target. */
     const follow = (/** @type {number} */ node, /** @type {number} */ plies) => {
-      let after = node;
+      let nextNode = node;
       let nPlies = plies;
-      while (after >= 0 && nPlies <= graph.limit) {
-        const isOurs = graph.side[after] === side;
-        const box = isOurs ? ours.nodeBox[after] : theirs.nodeBox ? theirs.nodeBox[after] : -1;
+      while (nextNode >= 0 && nPlies <= graph.limit) {
+        const isOurs = graph.side[nextNode] === side;
+        const box = isOurs ? ours.nodeBox[nextNode] : theirs.nodeBox ? theirs.nodeBox[nextNode] : -1;
         if (box >= 0) return { target: box + (isOurs ? 0 : ours.boxes.length), plies: nPlies };
-        if (!isOurs && !theirs.nodeBox) return { target: boxes.length + after, plies: nPlies };
-        after = successor[indptr[after]];
+        if (!isOurs && !theirs.nodeBox) return { target: boxes.length + nextNode, plies: nPlies };
+        nextNode = successor[indptr[nextNode]];
         nPlies += 1;
       }
-      return { target: after < 0 ? ends[-1 - after] : -1, plies: nPlies };
+      return { target: nextNode < 0 ? ends[-1 - nextNode] : -1, plies: nPlies };
     };
     const start = follow(0, 0);
     const replyIndptr = new Int32Array(nNodes + 1);
@@ -283,9 +283,9 @@
           isRestocked[slotBox[slot]] = 1;
         }
         if (n === 0 && removes) continue;
-        const after = Math.min(Math.max(n + delta, floor), cap);
-        beads[slot] = after;
-        totals[slotBox[slot]] += after - n;
+        const newCount = Math.min(Math.max(n + delta, floor), cap);
+        beads[slot] = newCount;
+        totals[slotBox[slot]] += newCount - n;
       }
       if (repeated !== "every") isRestocked.fill(0);
       return isSettled ? emptySlots(path[end], isRemoved) : 0;
@@ -323,8 +323,8 @@
         const wl = (rl + al) | 0;
         const word = (((th << 17) | (tl >>> 15)) + ah + (wl >>> 0 < rl >>> 0 ? 1 : 0)) >>> 0;
         if (target >= nBoxes) {
-          const first = replyIndptr[target - nBoxes];
-          const reply = first + below(word, replyIndptr[target - nBoxes + 1] - first);
+          const firstReply = replyIndptr[target - nBoxes];
+          const reply = firstReply + below(word, replyIndptr[target - nBoxes + 1] - firstReply);
           theirs[nTheirPlies] = reply;
           nTheirPlies += 1;
           target = replyTarget[reply];
@@ -519,21 +519,21 @@
           for (let slot = slotIndptr[box]; slot < slotIndptr[box + 1]; slot += 1) total += weights[slot];
         }
         for (let slot = slotIndptr[box]; slot < slotIndptr[box + 1] && total > 0; slot += 1) {
-          const after = successor[slotEdge[slot]];
+          const nextNode = successor[slotEdge[slot]];
           const chance = weights[slot] / total;
-          win += chance * (after < 0 ? winAtEnd[-1 - after] : winChances[after]);
-          draw += chance * (after < 0 ? drawAtEnd[-1 - after] : drawChances[after]);
+          win += chance * (nextNode < 0 ? winAtEnd[-1 - nextNode] : winChances[nextNode]);
+          draw += chance * (nextNode < 0 ? drawAtEnd[-1 - nextNode] : drawChances[nextNode]);
         }
       } else if (isOurs) {
-        const after = successor[indptr[node]];
-        win = after < 0 ? winAtEnd[-1 - after] : winChances[after];
-        draw = after < 0 ? drawAtEnd[-1 - after] : drawChances[after];
+        const nextNode = successor[indptr[node]];
+        win = nextNode < 0 ? winAtEnd[-1 - nextNode] : winChances[nextNode];
+        draw = nextNode < 0 ? drawAtEnd[-1 - nextNode] : drawChances[nextNode];
       } else {
         let lowest = 2;
         for (let edge = indptr[node]; edge < indptr[node + 1]; edge += 1) {
-          const after = successor[edge];
-          const winAfter = after < 0 ? winAtEnd[-1 - after] : winChances[after];
-          const drawAfter = after < 0 ? drawAtEnd[-1 - after] : drawChances[after];
+          const nextNode = successor[edge];
+          const winAfter = nextNode < 0 ? winAtEnd[-1 - nextNode] : winChances[nextNode];
+          const drawAfter = nextNode < 0 ? drawAtEnd[-1 - nextNode] : drawChances[nextNode];
           if (!isWorst) {
             win += theirs[edge] * winAfter;
             draw += theirs[edge] * drawAfter;
@@ -664,14 +664,14 @@
         }
         let descends = false;
         while (nextEdge[node] < indptr[node + 1]) {
-          const after = successor[nextEdge[node]];
-          if (isUsed[nextEdge[node]] && after >= 0 && component[after] < 0) {
-            if (order[after] < 0) {
-              calls.push(after);
+          const nextNode = successor[nextEdge[node]];
+          if (isUsed[nextEdge[node]] && nextNode >= 0 && component[nextNode] < 0) {
+            if (order[nextNode] < 0) {
+              calls.push(nextNode);
               descends = true;
               break;
             }
-            low[node] = Math.min(low[node], low[after]);
+            low[node] = Math.min(low[node], low[nextNode]);
           }
           nextEdge[node] += 1;
         }
@@ -717,17 +717,17 @@
       nodes.forEach((node, at) => {
         let moves = false;
         for (let edge = indptr[node]; edge < indptr[node + 1]; edge += 1) {
-          const [chance, after] = [policy[edge], successor[edge]];
+          const [chance, nextNode] = [policy[edge], successor[edge]];
           if (chance <= 0) continue;
           moves = true;
-          if (after < 0) values[N_RESULTS * node - 1 - after] += chance;
-          else if (component[after] === component[node]) {
+          if (nextNode < 0) values[N_RESULTS * node - 1 - nextNode] += chance;
+          else if (component[nextNode] === component[node]) {
             inside.from.push(at);
-            inside.to.push(place[after]);
+            inside.to.push(place[nextNode]);
             inside.chance.push(chance);
           } else
             for (let result = 0; result < N_RESULTS; result += 1)
-              values[N_RESULTS * node + result] += chance * values[N_RESULTS * after + result];
+              values[N_RESULTS * node + result] += chance * values[N_RESULTS * nextNode + result];
         }
         if (!moves) values[N_RESULTS * node + 1 - side[node]] = 1;
         for (let result = 0; result < N_RESULTS; result += 1) chanceToLeave += values[N_RESULTS * node + result];
@@ -846,9 +846,9 @@
         let [nUsed, nInside] = [0, 0];
         for (let edge = indptr[node]; edge < indptr[node + 1]; edge += 1) {
           if (!isUsed[edge]) continue;
-          const after = successor[edge];
+          const nextNode = successor[edge];
           nUsed += 1;
-          if (after >= 0 && isAlive[after] && component[after] === component[node]) nInside += 1;
+          if (nextNode >= 0 && isAlive[nextNode] && component[nextNode] === component[node]) nInside += 1;
           else if (graph.side[node] !== side) {
             isUsed[edge] = 0;
             shrinks = true;
@@ -900,7 +900,7 @@
         for (const node of inside) {
           if (leavingNodes.has(node)) continue;
           const isOurs = graph.side[node] === side;
-          const edge = edgesOf(node).find((one) => leavingNodes.has(successor[one]) && (!isOurs || policy[one] > 0));
+          const edge = edgesOf(node).find((move) => leavingNodes.has(successor[move]) && (!isOurs || policy[move] > 0));
           if (edge === undefined) continue;
           if (!isOurs) play(node, edge);
           leavingNodes.add(node);
@@ -965,10 +965,10 @@
   /** @param {CompiledPlan} compiled @param {string|number} seed @param {string} opponent */
   function scoresAtGames(compiled, seed, opponent, gameCounts = BAND_GAMES) {
     const run = newRun(compiled, seed);
-    let played = 0;
+    let nPlayed = 0;
     return gameCounts.map((nGames) => {
-      train(run, nGames - played);
-      played = nGames;
+      train(run, nGames - nPlayed);
+      nPlayed = nGames;
       return score(run, opponent);
     });
   }

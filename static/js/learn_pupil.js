@@ -11,9 +11,9 @@ import { unpack } from "./packed.js";
  * @param {LearnPoints} known @param {LearnAnswer} answer @returns {LearnPoints}
  */
 export function mergePoints(known, { curve: received, games: end }) {
-  const first = received.games[0] ?? end + 1;
+  const firstGames = received.games[0] ?? end + 1;
   const indexOrLength = (/** @type {number} */ index) => (index < 0 ? known.games.length : index);
-  const from = indexOrLength(known.games.findIndex((games) => games >= first));
+  const from = indexOrLength(known.games.findIndex((games) => games >= firstGames));
   const to = indexOrLength(known.games.findIndex((games) => games > end));
   /** @type {(old: number[], fresh: number[]) => number[]} */
   const replace = (old, fresh) => [...old.slice(0, from), ...fresh, ...old.slice(to)];
@@ -59,18 +59,18 @@ export class Learner {
   /** Stores an answer of the worker; returns the indices of the boxes that have changed. @param {LearnAnswer} answer */
   accept(answer) {
     /** @type {number[]} */
-    const changed = [];
+    const changedIndices = [];
     let end = 0;
     this.boxes.forEach((box, index) => {
       const start = end;
       end += box.start.length;
       if (box.beads.every((n, slot) => n === answer.beads[start + slot])) return;
       box.beads = Array.from(answer.beads.slice(start, end));
-      changed.push(index);
+      changedIndices.push(index);
     });
     this.latest = answer;
     this.points = mergePoints(this.points, answer);
-    return changed;
+    return changedIndices;
   }
 
   /**

@@ -67,14 +67,14 @@ class TrainedMachine {
     const nearest = Math.max(...starts);
     if (nearest !== this.games) this.#restore(nearest);
     const gameCounts = kernel.CURVE_GAMES;
-    let next = gameCounts.findIndex((/** @type {number} */ nGames) => nGames > this.games);
+    let nextIndex = gameCounts.findIndex((/** @type {number} */ nGames) => nGames > this.games);
     while (this.games < games) {
       const checkpoint = this.games - (this.games % CHECKPOINT_EVERY_GAMES) + CHECKPOINT_EVERY_GAMES;
-      const end = Math.min(games, this.games + BATCH_GAMES, checkpoint, gameCounts[next] ?? MAX_GAMES);
+      const end = Math.min(games, this.games + BATCH_GAMES, checkpoint, gameCounts[nextIndex] ?? MAX_GAMES);
       kernel.train(this.run, end - this.games);
       this.games = end;
       this.#record();
-      if (end === gameCounts[next]) next += 1;
+      if (end === gameCounts[nextIndex]) nextIndex += 1;
       if (performance.now() > deadline) break;
     }
   }

@@ -40,13 +40,13 @@ const MAX_SINGLE_BEADS = 8;
 /** Returns all beads of a box when it was opened and after the match. */
 function beforeAndAfter(/** @type {Draw} */ draw, /** @type {Change[]} */ changes) {
   const boxChanges = changes.filter(({ ply, role, refill }) => ply === draw.ply && role === draw.role && !refill);
-  const after = draw.slots.map((slot) => {
+  const slotsAfter = draw.slots.map((slot) => {
     const delta = boxChanges
       .filter((change) => change.slot === slot.slot)
       .reduce((sum, change) => sum + change.delta, 0);
     return { ...slot, beads: slot.beads + delta, isChanged: delta !== 0 };
   });
-  return html`<span class="change-box">${beadRow("Before", draw.slots)}${beadRow("After", after)}</span>`;
+  return html`<span class="change-box">${beadRow("Before", draw.slots)}${beadRow("After", slotsAfter)}</span>`;
 }
 
 /** Returns the beads of a box at the time `when`: one by one, or with a number if a slot has many. */

@@ -33,9 +33,9 @@ export const drawsBefore = (state, ply) => (state.learning?.draws ?? []).filter(
  */
 export function findNewDraw(/** @type {MatchState} */ state, /** @type {MatchState|null} */ before) {
   const draws = drawsBefore(state, null);
-  const latest = draws.at(-1);
-  if (!latest || latest.by_hand) return null;
-  return state.number !== before?.number || draws.length > drawsBefore(before, null).length ? latest : null;
+  const latestDraw = draws.at(-1);
+  if (!latestDraw || latestDraw.by_hand) return null;
+  return state.number !== before?.number || draws.length > drawsBefore(before, null).length ? latestDraw : null;
 }
 
 /** Returns the beads of a box for a board, without those of moves whose piece is no longer on its cell. */
@@ -122,19 +122,19 @@ export class MatchBoxes {
   #showBox(state, { role, machine }, number, newDraw) {
     byId(`box-owner${ID_ENDINGS[number]}`).textContent = `${machine.name}, ${sideName(role, this.viewer)}`;
     const box = this.boxes[number];
-    const latest = drawsBefore(state, this.replay.ply)
+    const latestDraw = drawsBefore(state, this.replay.ply)
       .filter((draw) => draw.role === role)
       .at(-1);
-    if (!latest)
+    if (!latestDraw)
       return box.close(`${machine.name} ${this.replay.board ? "had" : "has"} not opened a box yet.`, machine.name);
     const changes = (state.learning?.changes ?? []).filter(
-      (change) => change.ply === latest.ply && change.role === role,
+      (change) => change.ply === latestDraw.ply && change.role === role,
     );
-    return box.show(latest, {
+    return box.show(latestDraw, {
       title: nameOf(state, role, this.viewer),
       brand: machine.name,
       changes,
-      isNew: latest === newDraw,
+      isNew: latestDraw === newDraw,
     });
   }
 

@@ -243,15 +243,15 @@ function labelBeads(/** @type {Layout} */ layout, /** @type {OpenedBox} */ box) 
 function drawContents(/** @type {OpenedBox} */ box, /** @type {number} */ total) {
   if (total > MAX_SINGLE_BEADS) return drawStacks(box);
   const beads = box.slots.flatMap((slot, index) => {
-    const added = Math.max(0, slot.delta ?? 0);
-    const removed = Math.max(0, -(slot.delta ?? 0));
+    const nAdded = Math.max(0, slot.delta ?? 0);
+    const nRemoved = Math.max(0, -(slot.delta ?? 0));
     return [
       ...Array.from({ length: slot.beads }, (_, n) => ({
         ...slot,
         index,
-        kind: n >= slot.beads - added ? "is-added" : "",
+        kind: n >= slot.beads - nAdded ? "is-added" : "",
       })),
-      ...Array.from({ length: removed }, () => ({ ...slot, index, kind: "is-ghost" })),
+      ...Array.from({ length: nRemoved }, () => ({ ...slot, index, kind: "is-ghost" })),
     ];
   });
   if (!beads.length) return svg("text", { class: "drawer-empty", x: 232, y: 120 }, "empty");

@@ -108,8 +108,8 @@ export class Replay {
 
   /** Fetches all boards after the known ones. */
   async #fetchBoards() {
-    const after = this.boards.length ? `${this.url.includes("?") ? "&" : "?"}after=${this.boards.length - 1}` : "";
-    const response = await fetch(`${this.url}${after}`, { headers: { Accept: "application/json" } });
+    const query = this.boards.length ? `${this.url.includes("?") ? "&" : "?"}after=${this.boards.length - 1}` : "";
+    const response = await fetch(`${this.url}${query}`, { headers: { Accept: "application/json" } });
     if (!response.ok) throw new Error(String(response.status));
     const { number, positions } = await response.json();
     if (number === this.number) for (const board of positions) this.boards[board.ply] = board;

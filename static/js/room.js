@@ -69,7 +69,8 @@ const engine = new EngineView(
   },
   layout,
   byId("engine").dataset.url ?? "",
-  (path) => board.update({ ...board.view, paths: board.paths, actions: board.actions, lit: cellsAt(layout, path) }),
+  (path) =>
+    board.update({ ...board.view, paths: board.paths, actions: board.actions, litCells: cellsAt(layout, path) }),
 );
 const exhibition = new Exhibition(
   {
@@ -137,7 +138,7 @@ async function draw(state, { before, isNews, isJoin }) {
   if (newDraw) {
     // First shows the board before the move while the bead rolls, and then the board after it.
     const pieces = piecesOnBoard(layout, newDraw.box.board, newDraw.symmetry);
-    board.update({ board: pieces, last: lastCells(state.moves, newDraw.ply) });
+    board.update({ board: pieces, lastCells: lastCells(state.moves, newDraw.ply) });
     byId("status").textContent = `${nameOf(state, newDraw.role, viewer)} opens a box.`;
     await boxes.show(state, newDraw);
   } else boxes.show(state);
@@ -188,7 +189,7 @@ function refuse(/** @type {ProtocolError} */ error) {
 
 /* Board */
 
-function showBoard(/** @type {MatchState} */ state, isFresh = false) {
+function showBoard(/** @type {MatchState} */ state, isNewDraw = false) {
   for (const id of ["board", "status"]) byId(id).classList.toggle("is-mine", canMove(state) && !replay.board);
   byId("board").classList.toggle("is-past", Boolean(replay.board));
   if (replay.board) {
@@ -200,10 +201,10 @@ function showBoard(/** @type {MatchState} */ state, isFresh = false) {
     board: state.board,
     paths: canMove(state) ? state.paths : {},
     actions: state.actions,
-    ghost: viewer.role,
-    winning: state.winning_cells,
-    last: state.winning_cells.length ? [] : lastMoveCells,
-    lit: isFresh ? lastMoveCells : [],
+    ghostRole: viewer.role,
+    winningIds: state.winning_cells,
+    lastCells: state.winning_cells.length ? [] : lastMoveCells,
+    litCells: isNewDraw ? lastMoveCells : [],
     beads: showsBeads ? boxes.beadsOnBoard(state, state.board) : [],
   });
 }
@@ -212,7 +213,7 @@ function showBoard(/** @type {MatchState} */ state, isFresh = false) {
 function showPast(/** @type {MatchState} */ state, /** @type {PastBoard} */ { board: pieces, last_cells: lastIds }) {
   board.update({
     board: pieces,
-    last: cellsAt(layout, lastIds),
+    lastCells: cellsAt(layout, lastIds),
     beads: showsBeads ? boxes.beadsOnBoard(state, pieces) : [],
   });
 }
@@ -261,7 +262,7 @@ function play(/** @type {string} */ move) {
     ...board.view,
     paths: {},
     actions: {},
-    lit: cellsAt(layout, (store.state?.paths[move] ?? []).slice(-1)),
+    litCells: cellsAt(layout, (store.state?.paths[move] ?? []).slice(-1)),
   });
   complain("");
 }

@@ -61,7 +61,7 @@ function showGame() {
     part.hidden = part.dataset.family !== form.elements.game.value;
   for (const part of form.querySelectorAll("[data-plays]")) part.hidden = !part.dataset.plays.split(" ").includes(game);
   const presets = [...form.querySelectorAll("[name=preset]")]
-    .filter((one) => !one.closest("[data-plays][hidden]"))
+    .filter((field) => !field.closest("[data-plays][hidden]"))
     .map(({ value }) => value);
   if (!presets.includes(form.elements.preset.value)) {
     customField.checked = false;

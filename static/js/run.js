@@ -47,12 +47,12 @@ export function receive(/** @type {Frame} */ { type, data }) {
 
 /** Stores changed fields of the run and draws the page again. */
 function update(/** @type {{games_done: number}} */ fields) {
-  const now = performance.now();
-  if (fields.games_done > latestProgress.games && now - latestProgress.when > 50) {
-    const speed = (1000 * (fields.games_done - latestProgress.games)) / (now - latestProgress.when);
+  const nowMs = performance.now();
+  if (fields.games_done > latestProgress.games && nowMs - latestProgress.when > 50) {
+    const speed = (1000 * (fields.games_done - latestProgress.games)) / (nowMs - latestProgress.when);
     // Smoothed, because games arrive in bursts and the time left must not jump.
     gamesPerS = gamesPerS === null ? speed : 0.7 * gamesPerS + 0.3 * speed;
-    latestProgress = { games: fields.games_done, when: now };
+    latestProgress = { games: fields.games_done, when: nowMs };
   }
   run = { ...run, ...fields };
   showProgress();

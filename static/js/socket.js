@@ -257,13 +257,13 @@ export class Socket {
 
   /** Pings if no frame has come for a while, and drops a dead socket. */
   #checkSilence() {
-    const now = Date.now();
+    const nowMs = Date.now();
     if (this.socket.readyState !== OPEN) return;
-    if (this.asker && this.unansweredSince && now - this.unansweredSince > UNANSWERED_MS) {
+    if (this.asker && this.unansweredSince && nowMs - this.unansweredSince > UNANSWERED_MS) {
       this.isTrusted = false;
       this.#giveUp();
-    } else if (now - this.receivedAt > SILENCE_MS) this.#drop();
-    else if (now - this.receivedAt > PING_MS) this.#write("ping", {});
+    } else if (nowMs - this.receivedAt > SILENCE_MS) this.#drop();
+    else if (nowMs - this.receivedAt > PING_MS) this.#write("ping", {});
   }
 
   /** Drops a broken socket and schedules a new attempt. */

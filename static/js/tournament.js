@@ -27,7 +27,7 @@ const STATUS_WORDS = {
   failed: "failed",
 };
 /** The latest complete state of the tournament. */
-let latest = pageData("tournament");
+let latestState = pageData("tournament");
 /** @type {string|null} */
 let status = null;
 
@@ -39,7 +39,7 @@ const figureCell = (/** @type {unknown} */ content) => html`<td class="figure">$
 /** Handles a frame of the socket. */
 export function receive(/** @type {Frame} */ { type, data }) {
   if (type !== "joined" && type !== "state") return;
-  const state = type === "joined" ? data : mergeChange(latest, data);
+  const state = type === "joined" ? data : mergeChange(latestState, data);
   // Without a merged state the change does not follow the latest state. Joining again brings the whole state.
   if (state === null) socket?.rejoin();
   else draw(state);
@@ -47,7 +47,7 @@ export function receive(/** @type {Frame} */ { type, data }) {
 
 function draw(/** @type {Tournament} */ state) {
   const entries = /** @type {EntryByNumber} */ (new Map(state.entries.map((entry) => [entry.number, entry])));
-  latest = state;
+  latestState = state;
   drawProgress(state);
   drawStandings(state, entries);
   drawCrosstable(state, entries);
@@ -82,13 +82,13 @@ function standingsBySide(/** @type {Tournament} */ state, /** @type {EntryByNumb
 
 function announce(/** @type {Tournament} */ state, /** @type {EntryByNumber} */ entries) {
   const tables = standingsBySide(state, entries);
-  const best = tables
+  const firstWords = tables
     .filter(({ rows: [first] }) => first.games)
     .map(({ side, rows: [first] }) => {
       const group = ` of those that play ${side === null ? "both sides" : roles[side]}`;
       return ` ${entries.get(first.entry).name} is first${side === null && tables.length === 1 ? "" : group}.`;
     });
-  byId("said").textContent = `The tournament is ${STATUS_WORDS[state.status]}.${best.join("")}`;
+  byId("said").textContent = `The tournament is ${STATUS_WORDS[state.status]}.${firstWords.join("")}`;
 }
 
 function drawStandings(/** @type {Tournament} */ state, /** @type {EntryByNumber} */ entries) {
@@ -165,7 +165,7 @@ function drawPairings(/** @type {Tournament} */ state, /** @type {EntryByNumber}
   render(html`${head}<tbody>${rows}</tbody>`, byId("pairings"));
 }
 
-draw(latest);
+draw(latestState);
 /** @type {Socket|null} */
 let socket = null;
 if (status === "running") {

@@ -120,15 +120,15 @@ interface OpenedBox extends PrintedBox {
   boardMoves?: boolean;
 }
 
-/** The content of a board. Cells are indices, but `winning` has the ids of cells. */
+/** The content of a board. Cells are indices, but `winningIds` has their ids. */
 interface BoardView {
   board: (string | null)[];
-  winning?: string[];
-  last?: number[];
-  lit?: number[];
+  winningIds?: string[];
+  lastCells?: number[];
+  litCells?: number[];
   beads?: MoveBead[];
   /** The role whose next piece is shown on an empty cell under the pointer. */
-  ghost?: string | null;
+  ghostRole?: string | null;
 }
 
 /** For each move, the ids of the cells that a player touches. */

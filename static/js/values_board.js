@@ -8,4 +8,4 @@ const { board: pieces, role, paths, next } = pageData("walk");
 const board = new Board(byId("board"), pageData("layout"), (move) => {
   location.search = String(new URLSearchParams({ position: next[move] }));
 });
-board.update({ board: pieces, paths, ghost: role });
+board.update({ board: pieces, paths, ghostRole: role });

@@ -57,7 +57,7 @@ export class Wall {
     this.pastWords = pastWords;
     this.choose = choose;
     this.boxes = boxes;
-    this.drawn = drawn;
+    this.lastDrawn = drawn;
     this.indexByPosition = new Map(boxes.map((box, index) => [box.position, index]));
     this.itemByIndex = new Map();
     this.activeIndex = 0;
@@ -125,7 +125,7 @@ export class Wall {
 
   /** Draws every box in the page again, after any boxes and the last bead drawn have changed. */
   refresh(/** @type {LastDrawn|null} */ drawn) {
-    this.drawn = drawn;
+    this.lastDrawn = drawn;
     for (const [index, item] of this.itemByIndex) this.#drawBox(item.firstElementChild, index);
   }
 
@@ -146,15 +146,15 @@ export class Wall {
   /** Stores changed boxes and the last bead drawn, and draws the boxes that are in the page. */
   /** @param {Pick<MachineBox, "position"|"beads"|"draws">[]} changed @param {LastDrawn|null|undefined} drawn */
   update(changed, drawn) {
-    const stale = [this.drawn?.position, drawn?.position];
-    this.drawn = drawn ?? this.drawn;
+    const stalePositions = [this.lastDrawn?.position, drawn?.position];
+    this.lastDrawn = drawn ?? this.lastDrawn;
     for (const { position, beads, draws } of changed) {
       const index = this.indexByPosition.get(position);
       if (index === undefined) continue;
       Object.assign(this.boxes[index], { beads, draws });
-      stale.push(position);
+      stalePositions.push(position);
     }
-    for (const position of stale) {
+    for (const position of stalePositions) {
       const index = /** @type {number} */ (this.indexByPosition.get(/** @type {string} */ (position)));
       const item = this.itemByIndex.get(index);
       if (!item) continue;
@@ -248,10 +248,10 @@ export class Wall {
   /** Puts one row of a shelf into the page. */
   #addRow(/** @type {Shelf} */ shelf, /** @type {number} */ row) {
     if (shelf.rowItems.has(row)) return;
-    const first = row * this.columns;
+    const firstPlace = row * this.columns;
     const items = shelf.members
-      .slice(first, first + this.columns)
-      .map((index, column) => this.#createItem(shelf, index, first + column, row, column));
+      .slice(firstPlace, firstPlace + this.columns)
+      .map((index, column) => this.#createItem(shelf, index, firstPlace + column, row, column));
     insertRow(shelf.list, items, row);
     shelf.rowItems.set(row, items);
   }
@@ -282,9 +282,9 @@ export class Wall {
     this.emptyBoard ??= this.#drawEmptyBoard();
     const picture = /** @type {SVGElement} */ (this.emptyBoard.cloneNode(true));
     picture.append(...this.#drawPieces(box));
-    if (isLast && this.drawn && this.drawn.slot !== null) {
+    if (isLast && this.lastDrawn && this.lastDrawn.slot !== null) {
       const cell =
-        this.layout.cells[/** @type {number} */ (cellsAt(this.layout, box.slots[this.drawn.slot].paths[0]).at(-1))];
+        this.layout.cells[/** @type {number} */ (cellsAt(this.layout, box.slots[this.lastDrawn.slot].paths[0]).at(-1))];
       picture.append(svg("circle", { class: "wall-dot", cx: 100 * cell.x, cy: 100 * cell.y, r: 27 }));
     }
     link.replaceChildren(picture);
@@ -292,7 +292,7 @@ export class Wall {
 
   /** Sets the style of a box; returns whether the last bead was drawn from this box. */
   #tint(/** @type {HTMLElement} */ link, /** @type {number} */ index) {
-    const isLast = this.drawn?.position === this.boxes[index].position;
+    const isLast = this.lastDrawn?.position === this.boxes[index].position;
     const tint = certainty(this.boxes[index]);
     link.className = `wall-box${isLast ? " wall-last" : ""}${tint === "none" ? " is-dim is-dark" : tint === "empty" ? " is-dark" : ""}`;
     link.dataset.sure = String(tint);
@@ -304,10 +304,10 @@ export class Wall {
   }
 
   #describe(/** @type {MachineBox} */ box) {
-    const isLast = this.drawn?.position === box.position;
+    const isLast = this.lastDrawn?.position === box.position;
     return boxWords(
       box,
-      this.drawn && isLast ? box.slots[/** @type {number} */ (this.drawn.slot)] : null,
+      this.lastDrawn && isLast ? box.slots[/** @type {number} */ (this.lastDrawn.slot)] : null,
       this.pastWords,
     );
   }
@@ -357,13 +357,13 @@ export class Wall {
     this.peek.hidden = !link;
     if (!link) return;
     const box = this.boxes[Number(link.dataset.at)];
-    const isLast = this.drawn?.position === box.position;
+    const isLast = this.lastDrawn?.position === box.position;
     this.peek.replaceChildren(
       matchbox(this.layout, {
         ...box,
         board: box.board,
         slots: withBeads(box),
-        slot: this.drawn && isLast ? this.drawn.slot : null,
+        slot: this.lastDrawn && isLast ? this.lastDrawn.slot : null,
         title: this.title,
       }),
       html("p", {}, this.#describe(box)),
@@ -424,11 +424,11 @@ export class Wall {
 
 /** Inserts the items of a row after those of the rows above, so that a screen reader reads them in order. */
 function insertRow(/** @type {HTMLElement} */ list, /** @type {RowItem[]} */ items, /** @type {number} */ row) {
-  let before = /** @type {RowItem|null} */ (list.lastElementChild);
-  while (before && /** @type {number} */ (before.row) > row)
-    before = /** @type {RowItem|null} */ (before.previousElementSibling);
+  let rowAbove = /** @type {RowItem|null} */ (list.lastElementChild);
+  while (rowAbove && /** @type {number} */ (rowAbove.row) > row)
+    rowAbove = /** @type {RowItem|null} */ (rowAbove.previousElementSibling);
   for (const item of items) item.row = row;
-  if (before) before.after(...items);
+  if (rowAbove) rowAbove.after(...items);
   else list.prepend(...items);
 }
 
@@ -455,7 +455,7 @@ export function certainty(/** @type {Pick<MachineBox, "beads"|"draws"|"start">} 
 function boxWords(box, drawn, pastWords) {
   const total = box.beads.reduce((sum, n) => sum + n, 0);
   const times = box.draws?.reduce((sum, n) => sum + n, 0);
-  const best = box.beads.indexOf(Math.max(...box.beads));
+  const fullestSlot = box.beads.indexOf(Math.max(...box.beads));
   const openings = !box.draws
     ? pastWords
     : times
@@ -466,7 +466,7 @@ function boxWords(box, drawn, pastWords) {
     ? "no bead left"
     : isUniform
       ? "every move alike"
-      : `most likely ${box.slots[best].name} (${percent(box.beads[best] / total)})`;
+      : `most likely ${box.slots[fullestSlot].name} (${percent(box.beads[fullestSlot] / total)})`;
   const visit =
     (box.visit ?? null) === null
       ? ""

@@ -80,7 +80,7 @@ function show() {
   board.update({
     board: view.board,
     beads: (why?.moves ?? []).filter(({ slot }) => slot !== null),
-    ghost: view.role,
+    ghostRole: view.role,
     paths: Object.fromEntries(view.moves.map(({ move, path }) => [move, path])),
   });
   // An invalid position stays in its field, so that the reader can correct it.
@@ -145,11 +145,11 @@ function choiceWords() {
   if (why.resigns) return `The box is empty, so ${title} gives up here.`;
   if (!why.box) return `${title} has never been here. It would make a new box.`;
   const boxSlots = boxSlotsOf(why);
-  const best = boxSlots.reduce((a, b) => (b.probability > a.probability ? b : a));
-  const isUniform = boxSlots.every(({ probability }) => Math.abs(probability - best.probability) < 1e-12);
+  const likeliest = boxSlots.reduce((a, b) => (b.probability > a.probability ? b : a));
+  const isUniform = boxSlots.every(({ probability }) => Math.abs(probability - likeliest.probability) < 1e-12);
   return isUniform
     ? `${title} is to move, and every bead is as likely as the others.`
-    : `${title} is to move. Most likely, ${percent(best.probability)}: bead ${best.mark}, ${joinWithOr(best.names)}.`;
+    : `${title} is to move. Most likely, ${percent(likeliest.probability)}: bead ${likeliest.mark}, ${joinWithOr(likeliest.names)}.`;
 }
 
 byId("back").addEventListener("click", () => {
