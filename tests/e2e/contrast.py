@@ -20,8 +20,8 @@ LOW_TEXT_CONTRASTS = """(minContrast) => {
     .map((c) => (c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4))
     .reduce((sum, c, at) => sum + c * [0.2126, 0.7152, 0.0722][at], 0);
   const colourBehind = (element) => {
-    for (let one = element; one; one = one.parentElement) {
-      const colour = rgba(getComputedStyle(one).backgroundColor);
+    for (let ancestor = element; ancestor; ancestor = ancestor.parentElement) {
+      const colour = rgba(getComputedStyle(ancestor).backgroundColor);
       if (colour[3] === 255) return colour;
     }
     return [255, 255, 255];
@@ -31,8 +31,9 @@ LOW_TEXT_CONTRASTS = """(minContrast) => {
   while (texts.nextNode()) {
     const { parentElement: element, textContent } = texts.currentNode;
     if (!textContent.trim() || element.closest("svg, script, noscript, option") || !element.checkVisibility()) continue;
-    const [one, other] = [luminance(rgba(getComputedStyle(element).color)), luminance(colourBehind(element))];
-    const contrast = (Math.max(one, other) + 0.05) / (Math.min(one, other) + 0.05);
+    const textLuminance = luminance(rgba(getComputedStyle(element).color));
+    const backLuminance = luminance(colourBehind(element));
+    const contrast = (Math.max(textLuminance, backLuminance) + 0.05) / (Math.min(textLuminance, backLuminance) + 0.05);
     if (contrast < minContrast) faults.push(`${contrast.toFixed(2)} ${textContent.trim().slice(0, 60)}`);
   }
   return faults;
@@ -84,13 +85,13 @@ LOW_SHAPE_CONTRASTS = """([minContrast, minTextContrast]) => {
     .reduce((sum, c, at) => sum + c * [0.2126, 0.7152, 0.0722][at], 0);
   const contrast = (a, b) =>
     (Math.max(luminance(a), luminance(b)) + 0.05) / (Math.min(luminance(a), luminance(b)) + 0.05);
-  const isVisible = (one) => one.checkVisibility({ visibilityProperty: true, opacityProperty: true })
-    && !one.closest(".is-ghost, .is-gone, .ghost, defs, [aria-disabled=true], .select2-hidden-accessible");
+  const isVisible = (element) => element.checkVisibility({ visibilityProperty: true, opacityProperty: true })
+    && !element.closest(".is-ghost, .is-gone, .ghost, defs, [aria-disabled=true], .select2-hidden-accessible");
   const faceBehind = (element) => {
-    for (let one = element; one; one = one.parentElement) {
-      const faces = one.matches(".wall-box") ? ["::before", null] : [null];
+    for (let ancestor = element; ancestor; ancestor = ancestor.parentElement) {
+      const faces = ancestor.matches(".wall-box") ? ["::before", null] : [null];
       for (const face of faces) {
-        const { backgroundColor } = getComputedStyle(one, face);
+        const { backgroundColor } = getComputedStyle(ancestor, face);
         if (isSolid(backgroundColor)) return backgroundColor;
       }
     }
@@ -106,19 +107,19 @@ LOW_SHAPE_CONTRASTS = """([minContrast, minTextContrast]) => {
     const { left, right, top, bottom } = shape.getBoundingClientRect();
     const [x, y] = [(left + right) / 2, (top + bottom) / 2];
     let fillBehind = null;
-    for (const one of picture.querySelectorAll(SHAPES)) {
-      if (shape === one || shape.contains(one)) break;
-      if (!shape.matches("text") && one.closest(SHAPE_SELECTOR)) continue;
-      const { fill, fillOpacity, opacity } = getComputedStyle(one);
-      const box = one.getBoundingClientRect();
+    for (const element of picture.querySelectorAll(SHAPES)) {
+      if (shape === element || shape.contains(element)) break;
+      if (!shape.matches("text") && element.closest(SHAPE_SELECTOR)) continue;
+      const { fill, fillOpacity, opacity } = getComputedStyle(element);
+      const box = element.getBoundingClientRect();
       const isBehind = box.left <= x && x <= box.right && box.top <= y && y <= box.bottom;
-      if (isBehind && isSolid(fill) && fillOpacity * opacity > 0.99 && isVisible(one)) fillBehind = fill;
+      if (isBehind && isSolid(fill) && fillOpacity * opacity > 0.99 && isVisible(element)) fillBehind = fill;
     }
     return fillBehind ?? faceBehind(picture);
   };
   const faults = [];
-  const report = (one, score) =>
-    faults.push(`${score.toFixed(2)} ${one.outerHTML.replace(/\\s+/g, " ").slice(0, 110)}`);
+  const report = (element, score) =>
+    faults.push(`${score.toFixed(2)} ${element.outerHTML.replace(/\\s+/g, " ").slice(0, 110)}`);
   for (const shape of document.querySelectorAll(SHAPE_SELECTOR)) {
     if (!isVisible(shape)) continue;
     const parts = shape.matches(SHAPES) ? [shape] : [...shape.querySelectorAll(SHAPES)];
@@ -134,14 +135,14 @@ LOW_SHAPE_CONTRASTS = """([minContrast, minTextContrast]) => {
   }
   const fields = "input:not([type=hidden], [type=checkbox], [type=radio], [type=range], [type=file])";
   const buttons = "button, .button, .closelink, .deletelink, select, textarea";
-  for (const one of document.querySelectorAll(`:is(${buttons}, ${fields}):not(:disabled)`)) {
-    if (!isVisible(one)) continue;
-    const { backgroundColor: face, borderTopWidth, borderLeftWidth, borderTopColor: edge } = getComputedStyle(one);
-    const ground = faceBehind(one.parentElement);
+  for (const element of document.querySelectorAll(`:is(${buttons}, ${fields}):not(:disabled)`)) {
+    if (!isVisible(element)) continue;
+    const { backgroundColor: face, borderTopWidth, borderLeftWidth, borderTopColor: edge } = getComputedStyle(element);
+    const ground = faceBehind(element.parentElement);
     const hasEdge = parseFloat(borderTopWidth) > 0 && parseFloat(borderLeftWidth) > 0 && isSolid(edge);
     const hasFace = isSolid(face) && contrast(face, ground) > 1;
     const score = Math.max(hasEdge ? contrast(edge, ground) : 0, hasFace ? contrast(face, ground) : 0);
-    if ((hasEdge || hasFace) && score < minContrast) report(one, score);
+    if ((hasEdge || hasFace) && score < minContrast) report(element, score);
   }
   return [...new Set(faults)];
 }"""
@@ -152,9 +153,9 @@ def low_contrasts(page: Page) -> list[str]:
     faults = []
     for theme in THEMES:
         page.emulate_media(color_scheme=theme)
-        page.evaluate("document.getAnimations().forEach((one) => one.finish())")
+        page.evaluate("document.getAnimations().forEach((animation) => animation.finish())")
         low_contrast_elements = page.evaluate(LOW_TEXT_CONTRASTS, TEXT_MIN_CONTRAST) + page.evaluate(
             LOW_SHAPE_CONTRASTS, [MIN_CONTRAST, TEXT_MIN_CONTRAST]
         )
-        faults += [f"{theme}: {one}" for one in low_contrast_elements]
+        faults += [f"{theme}: {element}" for element in low_contrast_elements]
     return faults

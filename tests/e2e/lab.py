@@ -161,7 +161,7 @@ def visit_address(address: str) -> Visit:
     """Visit a page; ``{learner}`` and other names of machines stand for their ids."""
 
     def visit(page: Page, lab: Lab) -> None:
-        page.goto(address.format(**{name: one.pk for name, one in lab.machines.items()}))
+        page.goto(address.format(**{name: machine.pk for name, machine in lab.machines.items()}))
 
     return visit
 
@@ -171,7 +171,7 @@ def visit_with_details_open(address: str) -> Visit:
 
     def visit(page: Page, lab: Lab) -> None:
         visit_address(address)(page, lab)
-        page.evaluate("document.querySelectorAll('main details').forEach((one) => { one.open = true; })")
+        page.evaluate("document.querySelectorAll('main details').forEach((details) => { details.open = true; })")
 
     return visit
 
@@ -184,7 +184,7 @@ def visit_refused_form(address: str, button: str, **fields: str) -> Visit:
         visit_with_details_open(address)(page, lab)
         for field, value in fields.items():
             page.locator(f"#id_{field.replace('__', '-')}").fill(value)
-        page.evaluate("document.querySelectorAll('form').forEach((one) => { one.noValidate = true; })")
+        page.evaluate("document.querySelectorAll('form').forEach((form) => { form.noValidate = true; })")
         page.locator(button).click()
         expect(page.locator("main .errorlist, main .problem").first).to_be_visible()
 

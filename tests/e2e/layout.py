@@ -24,14 +24,14 @@ LARGE_TEXT = TextStyle("Bitstream Vera Sans", 32)  # twice as large (WCAG 1.4.4)
 # a dialogue, a peek) may cover text of the page, but no text in the same layer.
 FIND_FAULTS = """() => {
   const faults = [];
-  const tag = (one) => one.outerHTML.replace(/\\s+/g, " ").slice(0, 90);
-  const withAncestors = (one) =>
-    one && one !== document.documentElement ? [one, ...withAncestors(one.parentElement)] : [];
-  const scrolls = (one) => /auto|scroll/.test(getComputedStyle(one).overflowX);
-  const isLayer = (one) => one.matches("dialog, .peek") || getComputedStyle(one).position === "fixed";
-  const isHidden = (one) => one.closest("svg, script, noscript, option, select, .uplot, .skip")
-    || !one.checkVisibility({ visibilityProperty: true, opacityProperty: true })
-    || withAncestors(one).some((each) => getComputedStyle(each).clipPath !== "none");
+  const tag = (element) => element.outerHTML.replace(/\\s+/g, " ").slice(0, 90);
+  const withAncestors = (element) =>
+    element && element !== document.documentElement ? [element, ...withAncestors(element.parentElement)] : [];
+  const scrolls = (element) => /auto|scroll/.test(getComputedStyle(element).overflowX);
+  const isLayer = (element) => element.matches("dialog, .peek") || getComputedStyle(element).position === "fixed";
+  const isHidden = (element) => element.closest("svg, script, noscript, option, select, .uplot, .skip")
+    || !element.checkVisibility({ visibilityProperty: true, opacityProperty: true })
+    || withAncestors(element).some((ancestor) => getComputedStyle(ancestor).clipPath !== "none");
   const intersection = (rect, box) => {
     const [left, right] = [Math.max(rect.left, box.left), Math.min(rect.right, box.right)];
     const [top, bottom] = [Math.max(rect.top, box.top), Math.min(rect.bottom, box.bottom)];
@@ -53,8 +53,8 @@ FIND_FAULTS = """() => {
       const box = element.getBoundingClientRect();
       const hasBox = !/^(inline|contents)$/.test(getComputedStyle(element).display);
       if (scrolls(element))
-        rects = rects.map((one) => intersection(one, box)).filter(({ width, height }) => width > 0 && height > 0);
-      else if (hasBox && rects.some((one) => isOutside(one, box))) {
+        rects = rects.map((rect) => intersection(rect, box)).filter(({ width, height }) => width > 0 && height > 0);
+      else if (hasBox && rects.some((rect) => isOutside(rect, box))) {
         faults.push(`"${words}" leaves its box: ${tag(element)}`);
         break;
       }
@@ -65,21 +65,21 @@ FIND_FAULTS = """() => {
   }
 
   lines.sort((a, b) => a.rect.top - b.rect.top);
-  lines.forEach((one, index) => {
-    for (let next = index + 1; next < lines.length && lines[next].rect.top < one.rect.bottom; next += 1) {
+  lines.forEach((line, index) => {
+    for (let next = index + 1; next < lines.length && lines[next].rect.top < line.rect.bottom; next += 1) {
       const other = lines[next];
-      const common = intersection(one.rect, other.rect);
+      const common = intersection(line.rect, other.rect);
       // A small overlap is no fault: the rectangle of a line of text is higher than its letters.
-      const overlaps = common.width > 2 && common.height > 0.35 * Math.min(one.rect.height, other.rect.height);
-      if (overlaps && one.parent !== other.parent && one.layer === other.layer)
-        faults.push(`"${one.words}" and "${other.words}" overlap`);
+      const overlaps = common.width > 2 && common.height > 0.35 * Math.min(line.rect.height, other.rect.height);
+      if (overlaps && line.parent !== other.parent && line.layer === other.layer)
+        faults.push(`"${line.words}" and "${other.words}" overlap`);
     }
   });
 
-  for (const one of document.querySelectorAll("body *")) {
-    if (one.scrollWidth > one.clientWidth + 1 && scrolls(one) && one.checkVisibility()
-      && !(one.tabIndex >= 0 && (one.ariaLabel || one.getAttribute("aria-labelledby"))))
-      faults.push(`scrolls sideways, but has no name or cannot be focused with the keyboard: ${tag(one)}`);
+  for (const element of document.querySelectorAll("body *")) {
+    if (element.scrollWidth > element.clientWidth + 1 && scrolls(element) && element.checkVisibility()
+      && !(element.tabIndex >= 0 && (element.ariaLabel || element.getAttribute("aria-labelledby"))))
+      faults.push(`scrolls sideways, but has no name or cannot be focused with the keyboard: ${tag(element)}`);
   }
   const { scrollWidth } = document.documentElement;
   if (scrollWidth > innerWidth) faults.push(`the page is ${scrollWidth} wide in a window of ${innerWidth}`);

@@ -20,8 +20,8 @@ def cell(page: Page, name: str | int) -> Locator:
 def free_cells(page: Page) -> list[str]:
     """Return the squares that may be played now."""
     return [
-        str(one.get_attribute("data-cell"))
-        for one in page.locator("#board.is-mine .cell.is-playable").element_handles()
+        str(square.get_attribute("data-cell"))
+        for square in page.locator("#board.is-mine .cell.is-playable").element_handles()
     ]
 
 

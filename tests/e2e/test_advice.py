@@ -97,7 +97,7 @@ def test_romgon_board_with_flipped_and_turned_piece_by_keyboard(page: Page) -> N
     page.locator("#rotation").select_option("0")
     cell(page, "0-3").click()
     shape_boxes = [cell(page, name).locator(".shape-edge").bounding_box() for name in ("0-1", "0-3")]
-    assert len({round(one["width"]) for one in shape_boxes if one}) == 2, (
+    assert len({round(box["width"]) for box in shape_boxes if box}) == 2, (
         "the drawing shows the direction, even after a third of a turn"
     )
     page.locator("#rotation").select_option("2")

@@ -97,7 +97,7 @@ def test_projector_holds_40_machines_and_its_code_is_read(visitor: Visitor, sche
     assert box is not None
     assert round(box["height"]) == 1080
     barcodes = zxingcpp.read_barcodes(Image.open(BytesIO(page.screenshot())))
-    assert [one.text.endswith(f"/class/join/{classroom.secret}") for one in barcodes] == [True]
+    assert [barcode.text.endswith(f"/class/join/{classroom.secret}") for barcode in barcodes] == [True]
     page.keyboard.press("Escape")
     expect(code).to_be_hidden()
     play_match(pupils[5])

@@ -179,11 +179,11 @@ def test_pages_without_their_own_socket_show_an_outage(
     sockets: list[str] = []
 
     def open_page(address: str) -> Page:
-        one = page.context.new_page()
-        one.set_viewport_size({"width": 360, "height": 740})
-        one.on("websocket", lambda socket: sockets.append(socket.url.partition("/api")[2]))
-        one.goto(address)
-        return one
+        new_page = page.context.new_page()
+        new_page.set_viewport_size({"width": 360, "height": 740})
+        new_page.on("websocket", lambda socket: sockets.append(socket.url.partition("/api")[2]))
+        new_page.goto(address)
+        return new_page
 
     machine_page = open_page(f"/machines/{machine.pk}")
     pages = [open_page(address) for address in addresses]
@@ -191,9 +191,9 @@ def test_pages_without_their_own_socket_show_an_outage(
     with monitor_dependencies(live_site):
         try:
             pause(*postgres)
-            for one in pages:
-                expect(one.locator("#site-trouble")).to_have_text(OUTAGE_TEXT)
-                expect(one.locator("#site-trouble")).to_be_in_viewport(ratio=1)
+            for each_page in pages:
+                expect(each_page.locator("#site-trouble")).to_have_text(OUTAGE_TEXT)
+                expect(each_page.locator("#site-trouble")).to_be_in_viewport(ratio=1)
             expect(machine_page.locator("#live")).to_have_text(OUTAGE_TEXT)
             expect(machine_page.locator("#site-trouble")).to_be_hidden()
             assert sorted(sockets) == sorted(["/site/ws"] * len(pages) + [f"/machines/{machine.pk}/ws"])
@@ -202,10 +202,10 @@ def test_pages_without_their_own_socket_show_an_outage(
             assert layout_faults(pages[0]) == violations(pages[0]) == []
         finally:
             resume(*postgres)
-        for one in pages:
-            expect(one.locator("#site-trouble")).to_have_text("Everything works again.")
-        for one in pages:
-            expect(one.locator("#site-trouble")).to_be_hidden()
+        for each_page in pages:
+            expect(each_page.locator("#site-trouble")).to_have_text("Everything works again.")
+        for each_page in pages:
+            expect(each_page.locator("#site-trouble")).to_be_hidden()
         expect(machine_page.locator("#live")).to_be_hidden()
 
 

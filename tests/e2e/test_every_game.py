@@ -46,7 +46,7 @@ def play(page: Page, move: str, *, answers: int = 1) -> None:
 @pytest.mark.parametrize("slug", FAMILIES)
 @pytest.mark.sampled(2)
 def test_a_match_in_each_family(page: Page, slug: str) -> None:
-    random, opponents = Random(slug), {one["slug"] for one in player_list(GAMES[slug])}
+    random, opponents = Random(slug), {player["slug"] for player in player_list(GAMES[slug])}
     start_match(page, slug, "random" if "random" in opponents else "easy")
     for _ in range(MAX_OWN_MOVES):
         expect(page.locator("#board.is-mine .is-playable, #status[data-status=finished]").first).to_be_attached()

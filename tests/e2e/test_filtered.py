@@ -87,8 +87,8 @@ def test_two_players_and_a_spectator_poll(page: Page, visitor: Visitor) -> None:
         if noughts:
             expect_turn(friend)
             cell(friend, noughts).click()
-    for one, words in ((page, "You won"), (friend, "Guest won"), (spectator, "won")):
-        expect(one.locator("#status")).to_contain_text(words)
+    for viewer_page, words in ((page, "You won"), (friend, "Guest won"), (spectator, "won")):
+        expect(viewer_page.locator("#status")).to_contain_text(words)
     expect(friend.locator("#connection")).to_have_text(BLOCKED_TEXT)
 
     # After the swap each page shows its new side.

@@ -17,11 +17,11 @@ MAX_LAYOUT_SHIFT = 0.02
 RECORD_SHIFTS = """
   window.layoutShift = 0;
   new PerformanceObserver((list) => {
-    for (const one of list.getEntries()) window.layoutShift += one.value;
+    for (const shift of list.getEntries()) window.layoutShift += shift.value;
   }).observe({ type: "layout-shift", buffered: true });
 """
-GAME_BOXES = """[...document.querySelectorAll(".game")].map((one) => {
-  const { top, bottom, height } = one.getBoundingClientRect();
+GAME_BOXES = """[...document.querySelectorAll(".game")].map((game) => {
+  const { top, bottom, height } = game.getBoundingClientRect();
   return { top, bottom, height };
 })"""
 
@@ -36,7 +36,7 @@ def test_the_front_page_fits_a_laptop_and_three_phone_screens(visitor: Visitor) 
     laptop.add_init_script(RECORD_SHIFTS)
     laptop.goto("/")
     expect_drawn_boards(laptop)
-    assert max(one["bottom"] for one in laptop.evaluate(GAME_BOXES)[:3]) <= 720
+    assert max(box["bottom"] for box in laptop.evaluate(GAME_BOXES)[:3]) <= 720
     assert laptop.evaluate("window.layoutShift") <= MAX_LAYOUT_SHIFT
     phone = visitor(**browser_options(360, 740))
     phone.add_init_script(RECORD_SHIFTS)
@@ -44,7 +44,7 @@ def test_the_front_page_fits_a_laptop_and_three_phone_screens(visitor: Visitor) 
     expect_drawn_boards(phone)
     boxes = phone.evaluate(GAME_BOXES)
     assert len(boxes) == 8
-    assert all(one["height"] <= 740 for one in boxes), "a whole game at a time"
+    assert all(box["height"] <= 740 for box in boxes), "a whole game at a time"
     assert boxes[2]["bottom"] <= 3 * 740
     assert phone.evaluate("window.layoutShift") <= MAX_LAYOUT_SHIFT
 
@@ -90,4 +90,4 @@ def test_a_page_is_small_and_loads_only_from_the_site(page: Page, watch: Watch, 
     house_machines()
     page.goto(address, wait_until="networkidle")
     sizes = {request.url: len(response.body()) for request in watch.requests if (response := request.response())}
-    assert sum(sizes.values()) <= PAGE_MAX_BYTES, sorted(sizes.items(), key=lambda one: -one[1])[:8]
+    assert sum(sizes.values()) <= PAGE_MAX_BYTES, sorted(sizes.items(), key=lambda item: -item[1])[:8]

@@ -15,7 +15,7 @@ from tests.e2e.test_pages_hold import layout_faults, unreachable_controls
 
 pytestmark = pytest.mark.e2e
 
-BOX_LABELS = "() => [...document.querySelectorAll('.wall-box')].map((one) => one.getAttribute('aria-label'))"
+BOX_LABELS = "() => [...document.querySelectorAll('.wall-box')].map((box) => box.getAttribute('aria-label'))"
 
 HIDE_PAGE = """() => {
   const hide = (is) => {
@@ -49,9 +49,9 @@ def box_labels(page: Page) -> list[str]:
 
 
 # Opens every box of the wall in turn, and returns the text about its beads.
-OPEN_ALL_BOXES = """() => Object.fromEntries([...document.querySelectorAll('.wall-box')].map((one) => {
-  one.click();
-  return [one.dataset.position, document.querySelector('#matchbox svg').getAttribute('aria-label')];
+OPEN_ALL_BOXES = """() => Object.fromEntries([...document.querySelectorAll('.wall-box')].map((box) => {
+  box.click();
+  return [box.dataset.position, document.querySelector('#matchbox svg').getAttribute('aria-label')];
 }))"""
 
 
@@ -298,5 +298,5 @@ def test_the_learn_page_works_by_keyboard(visitor: Visitor) -> None:
     page.locator(".wall-box").nth(2).focus()
     page.keyboard.press("Enter")
     expect(page.locator("#say")).to_contain_text("stays open")
-    page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
+    page.evaluate("document.querySelectorAll('details').forEach((details) => { details.open = true; })")
     assert layout_faults(page) + violations(page) + unreachable_controls(page) == []

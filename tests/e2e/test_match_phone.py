@@ -38,12 +38,12 @@ def bounding_box(page: Page, selector: str) -> dict[str, float]:
 def expect_in_view(page: Page, *selectors: str) -> None:
     """Check that elements are entirely within the window, and not under the sheet."""
     sheet = page.locator("#box-sheet")
-    is_fixed = sheet.is_visible() and sheet.evaluate("(one) => getComputedStyle(one).position") == "fixed"
+    is_fixed = sheet.is_visible() and sheet.evaluate("(element) => getComputedStyle(element).position") == "fixed"
     bottom = bounding_box(page, "#box-sheet")["y"] if is_fixed else HEIGHT
     for selector in selectors:
-        one = bounding_box(page, selector)
-        assert one["y"] >= 0, selector
-        assert one["bottom"] <= bottom + 0.5, selector
+        rect = bounding_box(page, selector)
+        assert rect["y"] >= 0, selector
+        assert rect["bottom"] <= bottom + 0.5, selector
 
 
 def test_the_end_keeps_the_layout_and_shows_next_steps(visitor: Visitor) -> None:

@@ -112,7 +112,7 @@ def test_match_reports_hanging_scripts_within_five_seconds(
     durations_ms = other.evaluate("document.getAnimations().map(({ effect }) => effect.getComputedTiming().endTime)")
     assert durations_ms
     assert max(durations_ms) <= MAX_REPORT_MS
-    other.evaluate("document.getAnimations().forEach((one) => one.finish())")
+    other.evaluate("document.getAnimations().forEach((animation) => animation.finish())")
     expect(script_report(other)).to_be_visible()
     expect(other.get_by_text("Setting up the board…")).to_be_hidden()
 
@@ -129,7 +129,7 @@ def test_the_report_disappears_when_late_scripts_run(page: Page, visitor: Visito
     other.route(re.compile(r"/static/js/dom\.js"), hold_route)
     other.goto(page.url, wait_until="commit")
     expect(other.get_by_text("Setting up the board…")).to_be_visible()
-    other.evaluate("document.getAnimations().forEach((one) => one.finish())")
+    other.evaluate("document.getAnimations().forEach((animation) => animation.finish())")
     expect(script_report(other)).to_be_visible()
     for route in held_routes:
         route.continue_()
@@ -191,8 +191,8 @@ def test_every_lab_page_with_scripts_reports_that_none_ran(visitor: Visitor, liv
     )
     addresses = [
         *(f"/runs/{run.pk}" for run in data.runs.values()),
-        *(f"/tournaments/{one.pk}" for one in data.tournaments.values()),
-        *(f"/machines/{one.pk}" for one in data.machines.values()),
+        *(f"/tournaments/{tournament.pk}" for tournament in data.tournaments.values()),
+        *(f"/machines/{machine.pk}" for machine in data.machines.values()),
         *("/experiments/gardner", f"/machines/{tables.pk}/values"),
     ]
     without_report = []

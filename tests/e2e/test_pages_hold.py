@@ -35,11 +35,11 @@ CONTROLS_WITHOUT_NAME = """() => {
   const fields = "input:not([type=hidden]), select, textarea";
   const used = `a[href], button, summary, [tabindex], [role=gridcell], [role=img], ${fields}`;
   const words = (id) => document.getElementById(id)?.textContent.trim();
-  return [...document.querySelectorAll(used)].filter((one) => one.checkVisibility() && !(
-    one.getAttribute("aria-label")?.trim()
-    || (one.getAttribute("aria-labelledby") ?? "").split(" ").some(words)
-    || [...(one.labels ?? [])].some((label) => label.textContent.trim())
-    || one.textContent.trim())).map((one) => one.outerHTML.slice(0, 160));
+  return [...document.querySelectorAll(used)].filter((element) => element.checkVisibility() && !(
+    element.getAttribute("aria-label")?.trim()
+    || (element.getAttribute("aria-labelledby") ?? "").split(" ").some(words)
+    || [...(element.labels ?? [])].some((label) => label.textContent.trim())
+    || element.textContent.trim())).map((element) => element.outerHTML.slice(0, 160));
 }"""
 
 # Returns touch targets that are too small: squares, buttons, fields, main links. Links in a sentence are not checked.
@@ -47,10 +47,10 @@ SMALL_TARGETS = """(minPx) => {
   const fields = "input:not([type=hidden], [type=checkbox], [type=radio]), select, label.choice, .opponent";
   const targets = `button, .button, summary, .masthead a, .cell, .wall-box, ${fields}`;
   return [...document.querySelectorAll(targets)]
-    .filter((one) => one.checkVisibility())
-    .map((one) => [one, one.getBoundingClientRect()])
+    .filter((element) => element.checkVisibility())
+    .map((element) => [element, element.getBoundingClientRect()])
     .filter(([, { width, height }]) => width + 0.5 < minPx || height + 0.5 < minPx)
-    .map(([one, { width, height }]) => `${one.outerHTML.slice(0, 120)} ${width} × ${height}`);
+    .map(([element, { width, height }]) => `${element.outerHTML.slice(0, 120)} ${width} × ${height}`);
 }"""
 
 
@@ -88,7 +88,7 @@ def test_controls_on_a_phone_have_names_sizes_and_contrast(
     assert faults == {}
 
 
-OPEN_ALL_DETAILS = "document.querySelectorAll('details').forEach((one) => { one.open = true; })"
+OPEN_ALL_DETAILS = "document.querySelectorAll('details').forEach((details) => { details.open = true; })"
 
 
 def layout_and_target_faults(page: Page, layouts: Layouts = LAYOUTS) -> list[str]:
@@ -114,16 +114,17 @@ def controls_without_name(page: Page) -> list[str]:
 # Numbers and returns the controls that Tab should reach; radio buttons that are not checked are reached by arrow keys.
 NUMBER_REACHABLE_CONTROLS = """() => [...document.querySelectorAll(
   "main :is(a[href], summary, textarea, [tabindex='0'], :is(button, select, input:not([type=hidden])):enabled)")]
-  .filter((one) => one.checkVisibility() && one.tabIndex >= 0 && !(one.type === "radio" && !one.checked))
-  .map((one, at) => { one.dataset.reach = at; return one.outerHTML.slice(0, 120); })"""
+  .filter((element) => element.checkVisibility() && element.tabIndex >= 0)
+  .filter((element) => element.type !== "radio" || element.checked)
+  .map((element, index) => { element.dataset.reach = index; return element.outerHTML.slice(0, 120); })"""
 # Returns the number of the control that has the focus, and whether the focus is visible; null if no control has it.
 FIND_FOCUSED_CONTROL = """() => {
-  const one = document.activeElement;
-  if (one === document.body || !("reach" in one.dataset)) return null;
-  const { outlineStyle, outlineWidth } = getComputedStyle(one);
-  const ring = one.querySelector(".cell-focus");
+  const element = document.activeElement;
+  if (element === document.body || !("reach" in element.dataset)) return null;
+  const { outlineStyle, outlineWidth } = getComputedStyle(element);
+  const ring = element.querySelector(".cell-focus");
   const isOutlined = outlineStyle !== "none" && parseFloat(outlineWidth) >= 2;
-  return [Number(one.dataset.reach), isOutlined || Boolean(ring && getComputedStyle(ring).stroke !== "none")];
+  return [Number(element.dataset.reach), isOutlined || Boolean(ring && getComputedStyle(ring).stroke !== "none")];
 }"""
 
 
@@ -164,12 +165,12 @@ def unreachable_controls(page: Page) -> list[str]:
         page.keyboard.press("Tab")
         focused = page.evaluate(FIND_FOCUSED_CONTROL)
         if focused:
-            one = unreached.pop(focused[0], None)
-            if one and not focused[1]:
-                faults.append(f"focus not visible: {one}")
+            control = unreached.pop(focused[0], None)
+            if control and not focused[1]:
+                faults.append(f"focus not visible: {control}")
         if not unreached:
             break
-    return faults + [f"not reached: {one}" for one in unreached.values()]
+    return faults + [f"not reached: {control}" for control in unreached.values()]
 
 
 @pytest.mark.soak
@@ -248,7 +249,9 @@ def test_board_and_box_are_visible_in_forced_colours(visitor: Visitor) -> None:
     assert page.evaluate(stroke_of, ".cell:focus-visible > .cell-focus") not in ("none", background)
 
 
-RUNNING_ANIMATIONS = "document.getAnimations().map((one) => one.animationName ?? one.transitionProperty ?? 'script')"
+RUNNING_ANIMATIONS = (
+    "document.getAnimations().map((animation) => animation.animationName ?? animation.transitionProperty ?? 'script')"
+)
 
 
 def test_reduced_motion_stops_all_animations(visitor: Visitor) -> None:
@@ -269,9 +272,9 @@ def test_reduced_motion_stops_all_animations(visitor: Visitor) -> None:
     start_first(page)
     play_out_mouse(page)
     expect(wall.locator(".wall-last")).to_have_count(1)
-    for one in (page, wall):
-        assert one.evaluate("window.moved") == []
-        assert one.evaluate(RUNNING_ANIMATIONS) == []
+    for each_page in (page, wall):
+        assert each_page.evaluate("window.moved") == []
+        assert each_page.evaluate(RUNNING_ANIMATIONS) == []
 
 
 def test_animations_are_short_and_can_be_skipped(page: Page) -> None:
@@ -333,7 +336,9 @@ def test_the_match_page_is_small_and_loads_only_from_the_site(page: Page, watch:
     assert scripts
     own_scripts = (f"{watch.origin}/static/js/", f"{watch.origin}/static/vendor/lit-html-")
     assert all(url.startswith(own_scripts) for url in scripts)
-    count_inline_scripts = "[...document.scripts].filter((one) => !one.src && one.type !== 'application/json').length"
+    count_inline_scripts = (
+        "[...document.scripts].filter((script) => !script.src && script.type !== 'application/json').length"
+    )
     assert first_page.evaluate(count_inline_scripts) == 0
     context.close()
 

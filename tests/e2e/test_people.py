@@ -44,10 +44,10 @@ def test_two_people_play_by_link(page: Page, visitor: Visitor) -> None:
     play_mouse(page, "6", answers=0)  # 4, 5, 6
     expect(page.locator("#status")).to_have_text("You won: three in a row.")
     expect(friend.locator("#status")).to_have_text("Guest won: three in a row.")
-    for one in (page, friend):
-        expect(one.locator(".is-winning")).to_have_count(3)
-        expect(one.locator("#lesson")).to_be_hidden()
-        expect(one.locator("#no-box")).to_be_visible()
+    for player_page in (page, friend):
+        expect(player_page.locator(".is-winning")).to_have_count(3)
+        expect(player_page.locator("#lesson")).to_be_hidden()
+        expect(player_page.locator("#no-box")).to_be_visible()
 
     # After a rematch with swapped sides, both players see their new side.
     friend.locator("#swap").click()
@@ -172,10 +172,10 @@ def test_a_visitor_of_a_full_room_watches(page: Page, visitor: Visitor) -> None:
 def test_two_visitors_take_the_last_seat_at_once(page: Page, visitor: Visitor) -> None:
     link = open_room_for_friend(page)
     friend, third = visitor(), visitor()
-    for one in (friend, third):
-        one.goto(link)
-        expect(one.locator("#join button")).to_be_visible()
-        expect(one.locator("#connection")).to_be_hidden()
+    for visitor_page in (friend, third):
+        visitor_page.goto(link)
+        expect(visitor_page.locator("#join button")).to_be_visible()
+        expect(visitor_page.locator("#connection")).to_be_hidden()
     friend.locator("#join button").click()
     expect_turn(page)
     # The offer disappears from the other page without a reload.

@@ -22,7 +22,7 @@ def offer_buttons(page: Page) -> Locator:
 
 
 def cell_ids(cells: Locator) -> list[str]:
-    return [str(one.get_attribute("data-cell")) for one in cells.element_handles()]
+    return [str(handle.get_attribute("data-cell")) for handle in cells.element_handles()]
 
 
 def rules_of(match: Match) -> Romgon:
@@ -41,11 +41,11 @@ def play_capture_or_move(page: Page, match: Match) -> None:
         cell(page, game.look.layout.cells[game.legal_moves(position)[0].origin].id).click()
         offer_buttons(page).first.click()
         return
-    move = max(plain_moves, key=lambda one: (position.board[one.target] != 0, hash((match.n_plies, one))))
+    move = max(plain_moves, key=lambda move: (position.board[move.target] != 0, hash((match.n_plies, move))))
     origin, target = (game.look.layout.cells[index].id for index in game.path(move))
     cell(page, origin).click()
     expect(cell(page, origin)).to_have_class(re.compile("is-chosen"))
-    targets = {game.look.layout.cells[one.target].id for one in plain_moves if one.origin == move.origin}
+    targets = {game.look.layout.cells[plain.target].id for plain in plain_moves if plain.origin == move.origin}
     assert set(cell_ids(page.locator("#board .is-target"))) == targets
     cell(page, target).click()
 
@@ -73,10 +73,10 @@ def test_a_match_against_a_level_with_a_flip(page: Page) -> None:
         match.refresh_from_db()
         game = rules_of(match)
         position = game.decode(match.position)
-        captured = [len(one) for one in game.look.captured(position)]
+        captured = [len(pieces) for pieces in game.look.captured(position)]
         expect(page.locator("#captured .piece-picture")).to_have_count(sum(captured))
         notices = [] if match.is_over else game.look.notices(position).values()
-        expect(page.locator("#notice")).to_have_text("".join(f"{one}." for one in notices))
+        expect(page.locator("#notice")).to_have_text("".join(f"{notice}." for notice in notices))
     match.refresh_from_db()
     assert match.is_over
     expect(page.locator("#status")).to_contain_text(rules_of(match).look.reasons[match.termination])
@@ -163,7 +163,7 @@ def test_a_romgon_match_by_touch_on_a_small_phone(visitor: Visitor) -> None:
     start_romgon(page, "medium", "flip")
     assert page.evaluate("document.documentElement.scrollWidth") == 360
     assert faults_in_each_style(page, layout_faults) == []
-    width = page.locator("#board .cell-floor").first.evaluate("(one) => one.getBoundingClientRect().width")
+    width = page.locator("#board .cell-floor").first.evaluate("(floor) => floor.getBoundingClientRect().width")
     assert width >= 44, "the board is upright, so that its cells are large enough for a finger"
     assert cell(page, "3-0").bounding_box()["y"] < cell(page, "3-8").bounding_box()["y"]
     cell(page, "3-4").focus()

@@ -25,7 +25,7 @@ def _toys_in_registry(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def last_cells(page: Page) -> set[str]:
-    return {str(one.get_attribute("data-cell")) for one in page.locator("#board .is-last").all()}
+    return {str(square.get_attribute("data-cell")) for square in page.locator("#board .is-last").all()}
 
 
 @pytest.mark.parametrize("game", TOYS, ids=lambda game: game.slug)

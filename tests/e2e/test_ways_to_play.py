@@ -72,22 +72,24 @@ def test_a_machine_learns_from_a_person_in_its_seat(page: Page, visitor: Visitor
 
     expect_turn(page)
     play_mouse(page, "5")
-    for one in (page, friend):
-        expect(one.locator("#matchbox .is-drawn")).to_be_visible()
-        expect(one.locator("#matchbox-2 .is-drawn")).to_be_visible()
-        expect(one.locator("#box-owner")).to_have_text("Alma, crosses")
-        expect(one.locator("#box-owner-2")).to_have_text("Bert, noughts")
+    for viewer in (page, friend):
+        expect(viewer.locator("#matchbox .is-drawn")).to_be_visible()
+        expect(viewer.locator("#matchbox-2 .is-drawn")).to_be_visible()
+        expect(viewer.locator("#box-owner")).to_have_text("Alma, crosses")
+        expect(viewer.locator("#box-owner-2")).to_have_text("Bert, noughts")
     expect(page.locator("#box-caption")).to_contain_text("You played E for Alma. It would have drawn that bead in")
     expect(friend.locator("#box-caption")).to_contain_text("ada played E for Alma")
     expect(friend.locator("#board .is-playable")).to_have_count(0)
     assert Draw.objects.filter(machine=own, ply=0, slot=2).exists()
 
     play_out(page)
-    for one in (page, friend):
-        expect(one.locator("#lesson-title")).to_have_text("What the machines learnt")
-        expect(one.locator("#lesson-words")).to_contain_text(re.compile(r"Alma (won|drew|lost).* Bert (won|drew|lost)"))
+    for viewer in (page, friend):
+        expect(viewer.locator("#lesson-title")).to_have_text("What the machines learnt")
+        expect(viewer.locator("#lesson-words")).to_contain_text(
+            re.compile(r"Alma (won|drew|lost).* Bert (won|drew|lost)")
+        )
         for side in Side:
-            expect(one.locator("#records > li").nth(side)).to_contain_text("has played one game.")
+            expect(viewer.locator("#records > li").nth(side)).to_contain_text("has played one game.")
     assert set(Lesson.objects.values_list("machine", "kind")) == {(own.pk, "match"), (other.pk, "match")}
 
     # The next match is resigned at once: the game is lost without a change of beads.
@@ -95,10 +97,10 @@ def test_a_machine_learns_from_a_person_in_its_seat(page: Page, visitor: Visitor
     expect_turn(page)
     page.locator("#resign").click()
     page.locator("#resign-yes").click()
-    for one in (page, friend):
-        expect(one.locator("#status")).to_contain_text("gave up")
-        expect(one.locator("#records > li").first).to_contain_text("has played two games.")
-        expect(one.locator("#no-changes")).to_be_visible()
+    for viewer in (page, friend):
+        expect(viewer.locator("#status")).to_contain_text("gave up")
+        expect(viewer.locator("#records > li").first).to_contain_text("has played two games.")
+        expect(viewer.locator("#no-changes")).to_be_visible()
     own.refresh_from_db()
     assert own.n_games == 2
     assert own.n_losses >= 1
@@ -129,11 +131,11 @@ def test_the_host_steps_two_machines_and_a_friend_watches(page: Page, visitor: V
 
     for number in (1, 2, 3):
         page.locator("#step").click()
-        for one in (page, friend):
-            expect(one.locator("#moves > li")).to_have_count(number)
+        for viewer in (page, friend):
+            expect(viewer.locator("#moves > li")).to_have_count(number)
             # Each machine's box stays visible while the other's is opened.
             for at in range(min(number, 2)):
-                expect(one.locator(("#matchbox", "#matchbox-2")[at]).locator(".is-drawn")).to_be_visible()
+                expect(viewer.locator(("#matchbox", "#matchbox-2")[at]).locator(".is-drawn")).to_be_visible()
     assert match_of(page).n_plies == 3, "nothing moves by itself"
 
     page.locator("#speed").select_option("fast")
@@ -141,11 +143,13 @@ def test_the_host_steps_two_machines_and_a_friend_watches(page: Page, visitor: V
     expect_plies(page, 5)
     if not is_over(page):
         page.locator("#finish").click()
-    for one in (page, friend):
-        expect(one.locator("#status")).to_have_attribute("data-status", "finished")
-        expect(one.locator("#lesson-words")).to_contain_text(re.compile(r"Alma (won|drew|lost).* Bert (won|drew|lost)"))
+    for viewer in (page, friend):
+        expect(viewer.locator("#status")).to_have_attribute("data-status", "finished")
+        expect(viewer.locator("#lesson-words")).to_contain_text(
+            re.compile(r"Alma (won|drew|lost).* Bert (won|drew|lost)")
+        )
         for side in Side:
-            expect(one.locator("#records > li").nth(side)).to_contain_text("has played one game.")
+            expect(viewer.locator("#records > li").nth(side)).to_contain_text("has played one game.")
     expect(page.locator("#show-tools")).to_be_hidden()
     expect(friend.locator("#again")).to_be_hidden()
     assert Lesson.objects.filter(kind="match").count() == 2
@@ -154,8 +158,8 @@ def test_the_host_steps_two_machines_and_a_friend_watches(page: Page, visitor: V
     expect(page.locator("#show-tools")).to_be_visible()
     expect(friend.locator("#moves > li")).to_have_count(0)
     page.locator("#finish").click()
-    for one in (page, friend):
-        expect(one.locator("#records > li").first).to_contain_text("has played two games.")
+    for viewer in (page, friend):
+        expect(viewer.locator("#records > li").first).to_contain_text("has played two games.")
 
 
 def test_two_machines_play_at_a_chosen_speed_until_paused(page: Page) -> None:
