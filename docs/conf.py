@@ -7,7 +7,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
-from beadbox import __version__  # noqa: E402  # found by the line before
+from beadbox import __version__  # noqa: E402  # the line above adds its path
 
 project, author, version, release = "Beadbox", "The authors of Beadbox", __version__, __version__
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
@@ -23,24 +23,24 @@ LINK = re.compile(r"(?<!!)\[([^\]]+)\]\((\.\.?/[^)#]+)(#[^)]*)?\)")
 """A link to a path beside or above the document."""
 
 
-def paths_outside(app: object, document: str, source: list[str]) -> None:
-    """Show links to files outside the documents as paths, because the site holds the documents alone.
+def replace_outside_links(app: object, document: str, source: list[str]) -> None:
+    """Replace links to files outside the documents by the paths of the files, because the site has only the documents.
 
     Raises:
-        ValueError: there is no such file.
+        ValueError: a link leads to a missing file.
     """
     folder = (ROOT / "docs" / document).parent
 
-    def replaced(link: re.Match[str]) -> str:
+    def replacement(link: re.Match[str]) -> str:
         path = (folder / link[2]).resolve()
         if not path.exists():
             raise ValueError(f"docs/{document}: a dead link to {link[2]}")
-        inside = path.is_relative_to(ROOT / "docs") and path.suffix in {".md", ".png"}
-        return link[0] if inside else f"{link[1]} (`{path.relative_to(ROOT)}`)"
+        is_document = path.is_relative_to(ROOT / "docs") and path.suffix in {".md", ".png"}
+        return link[0] if is_document else f"{link[1]} (`{path.relative_to(ROOT)}`)"
 
-    source[0] = LINK.sub(replaced, source[0])
+    source[0] = LINK.sub(replacement, source[0])
 
 
 def setup(app: object) -> None:
-    """Register the function above."""
-    app.connect("source-read", paths_outside)  # type: ignore[attr-defined]
+    """Register ``replace_outside_links`` with Sphinx."""
+    app.connect("source-read", replace_outside_links)  # type: ignore[attr-defined]

@@ -27,14 +27,14 @@ class WorkerClient {
   #worker = null;
 
   /** Sends a request to the worker and returns its answer. Sends the plan's graph first if the worker lacks it. */
-  async request(/** @type {string} */ ask, /** @type {{plan: LearnPlan} & Record<string, unknown>} */ question) {
+  async request(/** @type {string} */ kind, /** @type {{plan: LearnPlan} & Record<string, unknown>} */ question) {
     const name = question.plan.graph;
     const view = await graphOf(name);
     if (!this.#sentGraphs.has(name)) {
       this.#sentGraphs.add(name);
-      await this.#post({ ask: "graph", name, view }, DAMAGED_TEXT);
+      await this.#post({ kind: "graph", name, view }, DAMAGED_TEXT);
     }
-    return this.#post({ ask, ...question }, "");
+    return this.#post({ kind, ...question }, "");
   }
 
   /** Posts a message; rejects with `problem` as the error's text if there is one, else with the worker's error. */

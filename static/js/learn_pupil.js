@@ -33,8 +33,8 @@ export class Learner {
     this.latest = answer;
     /** @type {LearnPoints} the received points of the exact curve */
     this.points = { games: [], score: [] };
-    /** @type {LearnPoints} those of a machine with the second rule, the same teacher and the same seed */
-    this.second = { games: [], score: [] };
+    /** @type {LearnPoints} the points of a machine with the second rule, the same teacher and the same seed */
+    this.secondPoints = { games: [], score: [] };
     /** @type {{band: LearnBand|null, beside: LearnBand|null}} */
     this.bands = { band: null, beside: null };
     this.accept(answer);
@@ -100,7 +100,7 @@ export class Learner {
    * @param {LearnReading} settings
    */
   isBehind(settings) {
-    return Boolean(settings.beside) && !this.second.games.includes(this.latest.games);
+    return Boolean(settings.beside) && !this.secondPoints.games.includes(this.latest.games);
   }
 
   /**
@@ -111,7 +111,7 @@ export class Learner {
   async updateSecond(settings) {
     const second = new Training(settings, settings.beside?.rule);
     const { games } = this.latest;
-    this.second = mergePoints(this.second, await second.requestMachine(games, this.lastKnownGames(games, this.second)));
+    this.secondPoints = mergePoints(this.secondPoints, await second.requestMachine(games, this.lastKnownGames(games, this.secondPoints)));
   }
 
   /** Requests the next part of a band; returns false if both bands are complete. @param {LearnReading} settings */
@@ -127,7 +127,7 @@ export class Learner {
   /** Returns the curves and bands over the union of their numbers of games. @returns {{xs: number[], lines: Line[]}} */
   lines() {
     const { band, beside } = this.bands;
-    const allGames = [this.points, this.second, band, beside].flatMap((series) => series?.games ?? []);
+    const allGames = [this.points, this.secondPoints, band, beside].flatMap((series) => series?.games ?? []);
     const xs = [...new Set(allGames)].sort((a, b) => a - b);
     /** @type {(games: number[], values: number[]) => (number|null)[]} */
     const overXs = (games, values) => {
@@ -154,10 +154,10 @@ export class Learner {
         { name: `${name}: 90 of 100`, colour, ...middle90 },
       ];
     };
-    const secondLine = line(this.second, "The second rule, with the same seed", "1");
+    const secondLine = line(this.secondPoints, "The second rule, with the same seed", "1");
     const lines = [
       line(this.points, "This machine", "0"),
-      ...(this.second.games.length ? [{ ...secondLine, dash: dashPattern(5) }] : []),
+      ...(this.secondPoints.games.length ? [{ ...secondLine, dash: dashPattern(5) }] : []),
       ...bandLines(band, "ink", "200 like it", 1),
       ...bandLines(beside, "1", "200 with the second rule", 2),
     ];

@@ -1,5 +1,5 @@
 /**
- * A worker in which machines learn. It answers a message `{id, ask, ...}` with `{id, answer}` or `{id, error}`.
+ * A worker in which machines learn. It answers a message `{id, kind, ...}` with `{id, answer}` or `{id, error}`.
  *
  * The worker spends a limited time on each request and answers with its progress. The page repeats the request for more,
  * so an idle page causes no work. A classic script, because module workers need newer browsers.
@@ -220,7 +220,7 @@ const handlers = {
 
 worker.addEventListener("message", (/** @type {MessageEvent} */ { data }) => {
   try {
-    worker.postMessage({ id: data.id, answer: handlers[data.ask](data) });
+    worker.postMessage({ id: data.id, answer: handlers[data.kind](data) });
   } catch (error) {
     worker.postMessage({ id: data.id, error: String(error) });
   }

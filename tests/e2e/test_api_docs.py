@@ -31,22 +31,22 @@ def output_of(command: list[str]) -> str:
 
 def test_the_examples_run_unchanged(page: Page, tmp_path: Path) -> None:
     page.goto("/api/docs")
-    first = page.locator("#first pre").inner_text()
-    by_requests, by_socket = page.locator("#match pre").all_inner_texts()
-    header, body, url = re.fullmatch(r'curl -H "(.+)" \\\n +-d \'(.+)\' \\\n +(\S+)\n?', first).groups()  # type: ignore[union-attr]
+    first_example = page.locator("#first pre").inner_text()
+    requests_program, socket_program = page.locator("#match pre").all_inner_texts()
+    header, body, url = re.fullmatch(r'curl -H "(.+)" \\\n +-d \'(.+)\' \\\n +(\S+)\n?', first_example).groups()  # type: ignore[union-attr]
     request = urllib.request.Request(url, body.encode(), dict([header.split(": ")]))
     with urllib.request.urlopen(request, timeout=HANG_S) as response:  # our own site
         answer = json.load(response)
     assert len(answer["candidateMoves"]) == 7
-    for number, text in enumerate((by_requests, by_socket)):
+    for number, text in enumerate((requests_program, socket_program)):
         program = tmp_path / f"match_{number}.py"
         program.write_text(text)
         assert len(text.splitlines()) == 20
         assert "'termination'" in output_of([sys.executable, str(program)])
         assert Match.objects.filter(status="finished").count() == number + 1
     house_machines()
-    against = page.locator("#account pre").last.inner_text()
-    body = json.loads(re.search(r"-d '(.+)'", against)[1])  # type: ignore[index]
+    account_example = page.locator("#account pre").last.inner_text()
+    body = json.loads(re.search(r"-d '(.+)'", account_example)[1])  # type: ignore[index]
     response = page.request.post("/api/rooms", data=body)
     assert response.ok, response.text()
 

@@ -1,4 +1,4 @@
-"""The page that shows the API to people: an external or inline script would leave it blank."""
+"""The page of the API under the content security policy, and the live site of the tests after a restart."""
 
 import pytest
 from playwright.sync_api import Page, expect

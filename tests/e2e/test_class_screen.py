@@ -104,7 +104,7 @@ def test_projector_holds_40_machines_and_its_code_is_read(visitor: Visitor, sche
     expect(page.locator(".screen-rows tbody tr", has_text=pupils[5].name)).to_contain_text("1")
 
 
-def test_page_of_the_projector_turns_at_41(visitor: Visitor) -> None:
+def test_projector_shows_41_machines_on_two_pages(visitor: Visitor) -> None:
     classroom, _ = open_class_with_pupils(41)
     page = visitor(viewport={"width": 1920, "height": 1080})
     page.goto(f"/class/screen/{classroom.link.secret}")
@@ -206,7 +206,7 @@ def test_results_fit_every_screen(visitor: Visitor, live_site: LiveSite, width: 
     check_page(page, "class-with-final")
 
 
-def test_table_without_sockets(visitor: Visitor) -> None:
+def test_the_class_table_is_polled_without_sockets(visitor: Visitor) -> None:
     classroom, pupils = open_class_with_pupils(2)
     page = visitor(viewport={"width": 1280, "height": 720})
     page.add_init_script("window.WebSocket = class { constructor() { throw new Error('filtered'); } };")

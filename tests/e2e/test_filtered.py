@@ -1,4 +1,4 @@
-"""WebSockets blocked, as in schools: pages poll instead, and still receive everything about a match."""
+"""On a network that blocks WebSockets, pages poll instead, and still receive everything about a match."""
 
 import re
 from collections.abc import Callable

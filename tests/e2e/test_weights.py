@@ -41,8 +41,8 @@ def check_heat_map(page: Page) -> None:
     numbers = page.locator("#heat-board text").all_text_contents()
     page.locator("summary", has_text="Where pieces stand").click()
     row = page.locator(".heat-numbers tr", has=page.get_by_role("rowheader", name="3-7", exact=True))
-    at = page.locator(".heat-numbers").first.locator("thead th").all_inner_texts().index("its own flipped rhombus")
-    in_table = parse_number(row.locator("td").nth(at).inner_text())
+    column = page.locator(".heat-numbers").first.locator("thead th").all_inner_texts().index("its own flipped rhombus")
+    in_table = parse_number(row.locator("td").nth(column).inner_text())
     assert abs(parse_number(numbers[CELL["3-7"]]) - in_table) < 0.006
 
 
