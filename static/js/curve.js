@@ -101,7 +101,7 @@ export class Curve {
   /** Returns the point at a position along the x axis: the inverse of `positionOf`. */
   pointAt(/** @type {number} */ position) {
     const scaled = position * this.#scaled(/** @type {number} */ (this.axisEnd));
-    return this.isStretched ? this.#linearUntil() * Math.sinh(scaled) : scaled;
+    return this.isStretched ? this.#linearEnd() * Math.sinh(scaled) : scaled;
   }
 
   /**
@@ -320,23 +320,23 @@ export class Curve {
   }
 
   /**
-   * Returns the x scale for uPlot. A stretched one is linear up to `#linearUntil()` and logarithmic beyond (asinh).
+   * Returns the x scale for uPlot. A stretched one is linear up to `#linearEnd()` and logarithmic beyond (asinh).
    *
    * @returns {CurveScale}
    */
   #scale() {
     if (!this.isStretched) return {};
-    const linearUntil = this.#linearUntil();
-    return { distr: 100, fwd: (games) => this.#scaled(games), bwd: (place) => linearUntil * Math.sinh(place) };
+    const linearEnd = this.#linearEnd();
+    return { distr: 100, fwd: (games) => this.#scaled(games), bwd: (place) => linearEnd * Math.sinh(place) };
   }
 
   /** Returns the scaled value of a point of the x axis. */
   #scaled(/** @type {number} */ games) {
-    return this.isStretched ? Math.asinh(games / this.#linearUntil()) : games;
+    return this.isStretched ? Math.asinh(games / this.#linearEnd()) : games;
   }
 
   /** Returns the point up to which a stretched x axis is linear. */
-  #linearUntil() {
+  #linearEnd() {
     return this.options.linearUntil ?? Math.max(1, (this.axisEnd ?? this.xs.at(-1) ?? 1) / 3600);
   }
 
@@ -398,33 +398,33 @@ export class Curve {
     if (!this.values.length) return;
     const { markedX } = this;
     const nVisible = markedX === null ? this.xs.length : this.xs.filter((x) => x <= markedX).length;
-    const at = cursorIndex ?? nVisible - 1;
+    const pointIndex = cursorIndex ?? nVisible - 1;
     const pointWords = this.options.pointWords ?? ((x) => `After ${formatNumber(x)} games`);
-    this.pointText.textContent = this.xs.length ? pointWords(this.xs[at]) : "No point yet";
+    this.pointText.textContent = this.xs.length ? pointWords(this.xs[pointIndex]) : "No point yet";
     const hasNoCursor = cursorIndex === null || cursorIndex === undefined;
     // Without a cursor, a line that ends earlier shows its own last point.
-    const places = this.lines.map(({ values }) =>
-      (values[at] ?? null) !== null || !hasNoCursor ? at : lastKnownIndex(values.slice(0, nVisible)),
+    const pointIndices = this.lines.map(({ values }) =>
+      (values[pointIndex] ?? null) !== null || !hasNoCursor ? pointIndex : lastKnownIndex(values.slice(0, nVisible)),
     );
     // Lines that are parts of a whole are rounded together, so that their sum is 100.
     const partLines = this.lines.flatMap(({ isPart }, n) =>
-      isPart && (this.lines[n].values[at] ?? null) !== null ? n : [],
+      isPart && (this.lines[n].values[pointIndex] ?? null) !== null ? n : [],
     );
-    const rounded = shares(partLines.map((n) => /** @type {number} */ (this.lines[n].values[at])));
+    const roundedParts = shares(partLines.map((n) => /** @type {number} */ (this.lines[n].values[pointIndex])));
     this.lines.forEach((line, n) => {
-      const value = line.values[places[n]] ?? null;
+      const value = line.values[pointIndices[n]] ?? null;
       const text = partLines.includes(n)
-        ? rounded[partLines.indexOf(n)]
+        ? roundedParts[partLines.indexOf(n)]
         : value === null
           ? "\u2013"
           : pointsOfHundred(value);
-      const isEarlier = this.options.hasOwnEnds && value !== null && places[n] !== at;
+      const isEarlier = this.options.hasOwnEnds && value !== null && pointIndices[n] !== pointIndex;
       const { low = [], high = [] } = line;
       this.values[n].textContent = line.isBand
-        ? rangeWords(lastValue(low.slice(0, at + 1)), lastValue(high.slice(0, at + 1)))
-        : value === null || (low[places[n]] ?? null) === null
-          ? `${text}${isEarlier ? ` (${pointWords(this.xs[places[n]]).replace(/^After/, "after")})` : ""}`
-          : `${text} (${pointsOfHundred(/** @type {number} */ (low[places[n]]))} to ${pointsOfHundred(/** @type {number} */ (high[places[n]]))})`;
+        ? rangeWords(lastValue(low.slice(0, pointIndex + 1)), lastValue(high.slice(0, pointIndex + 1)))
+        : value === null || (low[pointIndices[n]] ?? null) === null
+          ? `${text}${isEarlier ? ` (${pointWords(this.xs[pointIndices[n]]).replace(/^After/, "after")})` : ""}`
+          : `${text} (${pointsOfHundred(/** @type {number} */ (low[pointIndices[n]]))} to ${pointsOfHundred(/** @type {number} */ (high[pointIndices[n]]))})`;
     });
   }
 

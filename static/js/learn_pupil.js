@@ -111,7 +111,10 @@ export class Learner {
   async updateSecond(settings) {
     const second = new Training(settings, settings.beside?.rule);
     const { games } = this.latest;
-    this.secondPoints = mergePoints(this.secondPoints, await second.requestMachine(games, this.lastKnownGames(games, this.secondPoints)));
+    this.secondPoints = mergePoints(
+      this.secondPoints,
+      await second.requestMachine(games, this.lastKnownGames(games, this.secondPoints)),
+    );
   }
 
   /** Requests the next part of a band; returns false if both bands are complete. @param {LearnReading} settings */

@@ -14,8 +14,9 @@ const PING_MS = 10_000;
 const SILENCE_MS = 30_000;
 /** Milliseconds after which an unanswered frame counts as a failure of the socket, if the page can poll instead. */
 const UNANSWERED_MS = 15_000;
-/** Maximum milliseconds before a new attempt, and the same while the page polls. */
+/** Maximum milliseconds before a new attempt. */
 const MAX_WAIT_MS = 15_000;
+/** Maximum milliseconds before a new attempt while the page polls. */
 const MAX_WAIT_POLLING_MS = 60_000;
 /**
  * Milliseconds within which a new socket must receive a frame. The time is longer after each failure, for slow
