@@ -29,8 +29,8 @@ from django.db.models import BooleanField, Exists, ExpressionWrapper, OuterRef, 
 from beadbox.names import MAX_SLUG_CHARACTERS, name_near
 from games.accounts.principal import AnyUser, Principal
 from learning.exceptions import MachineNotFoundError, NotYourMachineError, RunNotFoundError
-from learning.models import AccessList, Machine, MachineSeat, TrainingRun, link_mark, pupil_mark
-from learning.storage.locks import machine_held
+from learning.models import AccessList, Machine, MachineSeat, TrainingRun, link_entry, pupil_entry
+from learning.storage.locks import machine_hold_get
 
 MachineUse = Literal["see", "copy", "play", "export", "train", "edit", "delete", "share"]
 """The uses of a machine for which access is checked."""
@@ -64,7 +64,7 @@ def machine_find(ref: str, *, hold: bool = False) -> Machine:
     key: dict[str, Any] = {"slug": ref} if pk is None else {"pk": pk}
     machine = None
     if "\0" not in ref:  # PostgreSQL refuses the character altogether
-        machine = machine_held(**key) if hold else Machine.objects.filter(**key).first()
+        machine = machine_hold_get(**key) if hold else Machine.objects.filter(**key).first()
     if machine is None:
         raise MachineNotFoundError(f"There is no machine {ref!r}.")
     return machine
@@ -154,9 +154,9 @@ def may_see(viewer: Principal, audience: AccessList) -> bool:
         return True
     # A browser keeps its guest number after the log-in. So the number counts only if there is no account.
     own_entry = viewer.guest.hex if viewer.user_id is None and viewer.guest is not None else viewer.user_id
-    if own_entry in audience or (viewer.guest is not None and pupil_mark(viewer.guest) in audience):
+    if own_entry in audience or (viewer.guest is not None and pupil_entry(viewer.guest) in audience):
         return True
-    return any(link_mark(link_id) in audience for link_id in viewer.links)
+    return any(link_entry(link_id) in audience for link_id in viewer.links)
 
 
 def hidden_from(viewer: Principal, path: str = "") -> Q:

@@ -25,7 +25,7 @@ def run_group(run_id: int) -> str:
 def run_changed(run_id: int, view: RunProgress, points: list[PointState], audience: AccessList) -> None:
     """Send the progress of a run and new points of its curve to its page.
 
-    ``audience`` is the access list of the run's machine.
+    ``audience`` has the viewers that may see the run's machine (:attr:`Machine.audience`).
     """
     message = {"type": "run.state", "data": {**view, "points": points}, "audience": audience}
     group_write(run_group(run_id), Broadcast(message))
@@ -57,8 +57,8 @@ def machine_changed(
     """Send news of a machine to its page; return whether the message could be sent.
 
     Each lesson is sent, even without changed boxes, so that a page notices a missing lesson. If a message could not be
-    sent, a caller that collects changes sends them again with the next ones. Sockets of viewers without access close
-    with any news.
+    sent, a caller that collects changes sends them again with the next ones. At any news, the sockets of viewers
+    without access close.
 
     Args:
         machine: the machine after the last of the lessons.

@@ -15,7 +15,7 @@ from games.transport.request_context import REQUEST_ID
 from learning.storage.retention import Key
 from learning.workers.class_finals import CLASS_FINALS
 from learning.workers.experiments import EXPERIMENT_RUNS
-from learning.workers.jobs import JobKind, TurnEnd, claim_next, forgotten, waits
+from learning.workers.jobs import JobKind, TurnEnd, claim_next, waiting_filter, wake_ups_take
 from learning.workers.ledger import ledgers_compact
 from learning.workers.pairings import PAIRINGS
 from learning.workers.retention import retention_run
@@ -56,7 +56,9 @@ def jobs_work(kind: str, job_id: int) -> None:
             if not ids and (job_kind.slug, job.pk) != (kind, job_id):
                 # The message served another job, which may have no message. So the job of this message needs a new one.
                 job_kind = next(each for each in KINDS if each.slug == kind)
-                ids = list(job_kind.going_on.filter(waits(timezone.now()), pk=job_id).values_list("pk", flat=True))
+                ids = list(
+                    job_kind.eligible.filter(waiting_filter(timezone.now()), pk=job_id).values_list("pk", flat=True)
+                )
             could_tell = wake_up(job_kind, ids)
         if could_tell:
             return
@@ -81,7 +83,7 @@ def jobs_recover() -> int:
     """Send wake-ups for jobs that have waited too long or lost their worker; return the number of jobs."""
     n_jobs = 0
     for kind in KINDS:
-        ids = forgotten(kind)
+        ids = wake_ups_take(kind)
         n_jobs += len(ids)
         if not wake_up(kind, ids):
             break

@@ -4,12 +4,12 @@ from collections.abc import Iterator
 
 from learning.kinds.registry import kind_of
 from learning.models import Machine
-from learning.storage.compaction import compaction_announce, compaction_steps
+from learning.storage.compaction import compaction_point_set, compaction_steps
 
 
 def compact_to(learner: Machine, place: int) -> Iterator[int]:
     """Return an iterator that compacts the ledger up to the lesson ``place``. Each of its steps is a transaction."""
-    assert compaction_announce(learner.pk, place)
+    assert compaction_point_set(learner.pk, place)
     learner.refresh_from_db()
     return compaction_steps(learner, kind_of(learner).memory.ledger)
 

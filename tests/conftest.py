@@ -104,7 +104,7 @@ def _retention_has_time(monkeypatch: pytest.MonkeyPatch) -> None:
     """Raise the time limit of a statement in retention, which a slow machine would exceed."""
     from learning.workers import retention
 
-    monkeypatch.setattr(retention, "STATEMENT_MS", 1000 * HANG_S)
+    monkeypatch.setattr(retention, "STATEMENT_TIMEOUT_MS", 1000 * HANG_S)
 
 
 @pytest.fixture

@@ -143,7 +143,7 @@ def class_with_pupils(
     )
     classroom = classroom_open(user=teacher or user("teacher"), plan=plan)
     return classroom, [
-        participant_join(classroom_id=classroom.pk, guest=uuid4(), words=(n, n)) for n in range(n_pupils)
+        participant_join(classroom_id=classroom.pk, guest=uuid4(), name_numbers=(n, n)) for n in range(n_pupils)
     ]
 
 

@@ -166,7 +166,7 @@ class AccountAdmin(NameSearch, UserAdmin, CappedListAdmin):
             heir = data["heir"] if data["machines"] == "heir" else None
             try:
                 closed = account_close(
-                    by=cast("User", request.user),
+                    staff=cast("User", request.user),
                     account=account,
                     heir=heir,
                     deletes_machines=data["machines"] == "delete",

@@ -39,7 +39,7 @@ class ExperimentRunAdmin(ReadOnly, LargeTableAdmin):
     @admin.action(description="Stop the selected experiments", permissions=["hold"])
     def stop(self, request: HttpRequest, queryset: QuerySet[ExperimentRun]) -> None:
         """Stop the active runs among the selected ones. A stopped experiment can be requested again."""
-        active = list(queryset.filter(status__in=services_experiments.GOING_ON))
+        active = list(queryset.filter(status__in=services_experiments.ACTIVE_STATUSES))
         for run in active:
             services_experiments.experiment_cancel(person=Principal(), run_id=run.pk, is_staff=True)
         log_each(request, active, "Stopped.")

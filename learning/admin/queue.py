@@ -21,7 +21,7 @@ from games.transport.error_responses import form_only
 from learning import tasks
 from learning.models import ClassFinal, ExperimentRun, Job, JobStatus, Pairing, TrainingRun
 from learning.tasks import KINDS
-from learning.workers.jobs import JobKind, take_back, waits
+from learning.workers.jobs import JobKind, take_back, waiting_filter
 
 MAX_JOBS_SHOWN = 40
 """Maximum number of jobs listed for each kind, running jobs first. The counts above the list cover all jobs."""
@@ -77,8 +77,8 @@ def queue(request: HttpRequest) -> HttpResponse:
         rows = kind.rows.filter(status__in=[JobStatus.QUEUED, JobStatus.RUNNING])
         counts = rows.order_by().aggregate(
             lost=Count("pk", filter=is_lost),
-            waits=Count("pk", filter=waits(now) & ~is_lost),
-            runs=Count("pk", filter=~waits(now)),
+            waits=Count("pk", filter=waiting_filter(now) & ~is_lost),
+            runs=Count("pk", filter=~waiting_filter(now)),
         )
         jobs = rows.select_related(*RELATED[kind.model]).order_by("-status", "knocked_at", "pk")[:MAX_JOBS_SHOWN]
         lines = list(_lines(jobs, now))

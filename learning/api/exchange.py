@@ -168,7 +168,7 @@ class MachineImportView(APIView):
         imported = services.machine_import(
             user=request.user,
             content=content,
-            form=options.get("format", ""),
+            file_format=options.get("format", ""),
             game=options.get("game", ""),
             side=None if side is None else Side(side),
             preset=options.get("preset", ""),

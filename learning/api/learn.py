@@ -23,7 +23,7 @@ from learning.serializers.learn import (
     KeepSerializer,
 )
 from learning.serializers.machines import MachineSerializer
-from learning.services.learn import trained_machine_keep
+from learning.services.learn import trained_machine_create
 
 ADDRESS = [
     OpenApiParameter(name, str, description="A parameter of the page's address: docs/learn.md.") for name in KNOWN
@@ -72,7 +72,7 @@ class KeepView(APIView):
         parsed_address = address_parse(QueryDict(data["address"]))
         if parsed_address.problems:
             raise ValidationError({problem.field: [problem.detail] for problem in parsed_address.problems})
-        machine, _ = trained_machine_keep(
+        machine, _ = trained_machine_create(
             user=request.user,
             config=parsed_address.config,
             preset=parsed_address.preset,

@@ -12,7 +12,7 @@ from beadbox.rules.outcome import Side
 from beadbox.rules.registry import game_get
 from games.validators import name_validate
 from learning.forms.games import n_boxes, usual_games
-from learning.models import NAME_LENGTH
+from learning.models import MAX_PUPIL_NAME_LENGTH
 from learning.services.classrooms import MAX_PUPILS, ClassPlan
 
 MAX_SMALL_BOXES = 40
@@ -113,4 +113,4 @@ class JoinForm(forms.Form):
         return int(first), int(second)
 
 
-NAME_HELP = f"At most {NAME_LENGTH} letters. Do not type your family name."
+NAME_HELP = f"At most {MAX_PUPIL_NAME_LENGTH} letters. Do not type your family name."

@@ -135,7 +135,7 @@ class ImportForm(forms.Form):
         data = self.cleaned_data
         return {
             "content": data["file"].read(MAX_BYTES + 1),
-            "form": data["format"],
+            "file_format": data["format"],
             "game": data["game"],
             "side": Side(int(data["side"])) if data["side"] else None,
             "preset": data["preset"],

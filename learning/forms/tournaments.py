@@ -13,7 +13,7 @@ from games.validators import name_validate
 from learning.forms.base import SAME_GAMES, SeedField
 from learning.forms.runs import opponent_choices
 from learning.models import Machine, TournamentFormat
-from learning.services.tournaments import FEW_ENTRIES, MAX_ENTRIES, MAX_GAMES_PER_PAIRING, max_games_per_pairing
+from learning.services.tournaments import FEW_ENTRIES_TEXT, MAX_ENTRIES, MAX_GAMES_PER_PAIRING, max_games_per_pairing
 
 
 class TournamentForm(forms.Form):
@@ -70,5 +70,5 @@ class TournamentForm(forms.Form):
         if data.get("games", 0) > max_games:
             self.add_error("games", field_text.at_most(max_games))
         if not self.errors and len(data["entries"]) < 2:
-            self.add_error(None, FEW_ENTRIES)
+            self.add_error(None, FEW_ENTRIES_TEXT)
         return data

@@ -19,7 +19,7 @@ from beadbox.tournaments.class_final import Chooser, match_typical, pairs_chance
 from learning.exceptions import ClassRefusedError
 from learning.kinds.boxes.final import final_draw, final_player, memories_load, notable_boxes, readable
 from learning.models import (
-    SIDES,
+    SIDE_CHOICES,
     Classroom,
     FinalMatch,
     FinalResults,
@@ -43,7 +43,7 @@ def sides_require(classroom: Classroom, sides: Collection[int | None]) -> None:
     """
     for side in class_sides(classroom.side):
         if side not in sides:
-            raise ClassRefusedError(f"The final needs a machine that {dict(SIDES)[side]}. No pupil has one.")
+            raise ClassRefusedError(f"The final needs a machine that {dict(SIDE_CHOICES)[side]}. No pupil has one.")
 
 
 def final_games(classroom: Classroom) -> FinalGames:

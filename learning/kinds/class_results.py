@@ -15,7 +15,7 @@ from learning.kinds.boxes.final import pupil_sheets
 from learning.kinds.boxes.live import draw_view
 from learning.kinds.boxes.training import class_points, curve_now
 from learning.models import (
-    SIDES,
+    SIDE_CHOICES,
     ClassFinal,
     Classroom,
     Draw,
@@ -94,7 +94,7 @@ def results_rows(classroom: Classroom, final: ClassFinal) -> Iterator[list[objec
             counts = [machine.n_games, machine.n_wins, machine.n_draws, machine.n_losses, points.get(machine.pk, "")]
         shares = [place["points"], place["win"], place["draw"], place["loss"], place["endless"]]
         yield [
-            *(place["number"], reader.name(place["number"]), dict(SIDES)[place["side"]]),
+            *(place["number"], reader.name(place["number"]), dict(SIDE_CHOICES)[place["side"]]),
             *(*counts, place["place"], *shares),
         ]
 
@@ -145,7 +145,7 @@ class _Reader:
         games = f"{machine.n_games:,} game{pluralize(machine.n_games)}"
         counts = f"{machine.n_wins:,} won, {machine.n_draws:,} drawn, {machine.n_losses:,} lost"
         return [
-            f"This machine {dict(SIDES)[place['side']]}. It has played {games}: {counts}.",
+            f"This machine {dict(SIDE_CHOICES)[place['side']]}. It has played {games}: {counts}.",
             f"In the final it is number {place['place']} of {of_side}, with {100 * place['points']:.1f} points of 100.",
         ]
 

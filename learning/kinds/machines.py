@@ -18,7 +18,7 @@ from learning.exceptions import EntryGoneError, MachineFileError
 from learning.kinds.registry import kind_of, kind_of_rule, kind_usual
 from learning.models import Machine, TournamentEntry
 from learning.selectors.strength import Strength, strength_measured_last
-from learning.storage.lessons import lessons_go_back_to
+from learning.storage.lessons import has_ledger_since
 
 FIRST_CHUNK_GAMES = 50_000
 """Number of games in the first chunk of a run that a compiled loop plays."""
@@ -134,5 +134,5 @@ def entry_require(entry: TournamentEntry) -> None:
     # An entry without a number of lessons has its own copy of the memory.
     if entry.n_lessons is None:
         return
-    if entry.machine_id is None or not lessons_go_back_to(entry.machine_id, entry.n_lessons):
+    if entry.machine_id is None or not has_ledger_since(entry.machine_id, entry.n_lessons):
         raise EntryGoneError(f"{entry.name} was deleted or made to forget while the tournament went on.")

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, NamedTuple
 from beadbox.learners.memory import AnyMemory, TouchedBox
 from learning.models import LessonKind, Machine
 from learning.storage.compaction import Ledger
-from learning.storage.lessons import Cause, lessons_open
+from learning.storage.lessons import Cause, lessons_add
 
 
 class Audit(NamedTuple):
@@ -91,7 +91,7 @@ class KindMemory(ABC):
         """
         for field, value in self.fields_learnt(machine, memory).items():
             setattr(machine, field, value)
-        (lesson_id,) = lessons_open(machine, kind, [cause])
+        (lesson_id,) = lessons_add(machine, kind, [cause])
         return self.store(machine, memory, lesson_id)
 
     def audit(self) -> Audit:

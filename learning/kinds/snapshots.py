@@ -26,7 +26,7 @@ from beadbox.strength.snapshots import (
 from learning.kinds.machines import entry_player
 from learning.kinds.registry import kind_of
 from learning.models import LessonKind, Machine, Measurement, Snapshot, TournamentEntry, TrainingRun
-from learning.storage.lessons import Cause, lessons_open
+from learning.storage.lessons import Cause, lessons_add
 
 MAX_MEASURED_SNAPSHOTS = 1000
 """Maximum number of games of a measurement against each level of an engine."""
@@ -186,7 +186,7 @@ def snapshot_play(machine: Machine, snapshot: Snapshot, *, by_hand: bool) -> Non
     if machine.n_lessons != snapshot.n_lessons:
         with transaction.atomic():
             machine.epsilon = snapshot.epsilon
-            (lesson_id,) = lessons_open(machine, LessonKind.CHOICE, [Cause()])
+            (lesson_id,) = lessons_add(machine, LessonKind.CHOICE, [Cause()])
             kind_of(machine).training.restore_memory(machine, snapshot.n_lessons, lesson_id)
     machine.snapshots.update(plays_since=None)
     snapshot.plays_since, snapshot.is_by_hand = machine.n_lessons, by_hand

@@ -2,7 +2,7 @@
 
 from learning.models.checks import NoneNegative, SameLength
 from learning.models.classrooms import (
-    NAME_LENGTH,
+    MAX_PUPIL_NAME_LENGTH,
     ClassFinal,
     Classroom,
     ClassStatus,
@@ -21,8 +21,8 @@ from learning.models.jobs import Job, JobStatus, Turn
 from learning.models.ledger import Change, Lesson, LessonKind, ValueChange
 from learning.models.live import Decision, Draw, MachineSeat, Thought
 from learning.models.machines import (
-    MACHINE_SIDES,
-    SIDES,
+    MACHINE_SIDE_CHOICES,
+    SIDE_CHOICES,
     AnyBox,
     Box,
     HeldBox,
@@ -31,7 +31,7 @@ from learning.models.machines import (
 )
 from learning.models.runs import SECOND_MACHINE, CurvePoint, RunStage, TrainingRun
 from learning.models.schedules import Schedule
-from learning.models.sharing import AccessList, MovedGuest, SharedLink, link_mark, pupil_mark
+from learning.models.sharing import AccessList, MovedGuest, SharedLink, link_entry, pupil_entry
 from learning.models.snapshots import Measurement, Snapshot
 from learning.models.standings import Standing
 from learning.models.tournaments import Pairing, Tournament, TournamentEntry, TournamentFormat
@@ -39,10 +39,10 @@ from learning.models.values import Value
 from learning.models.weights import Weights
 
 __all__ = [
-    "MACHINE_SIDES",
-    "NAME_LENGTH",
+    "MACHINE_SIDE_CHOICES",
+    "MAX_PUPIL_NAME_LENGTH",
     "SECOND_MACHINE",
-    "SIDES",
+    "SIDE_CHOICES",
     "AccessList",
     "AnyBox",
     "Box",
@@ -90,7 +90,7 @@ __all__ = [
     "ValueChange",
     "Weights",
     "class_sides",
-    "link_mark",
+    "link_entry",
     "machine_slug",
-    "pupil_mark",
+    "pupil_entry",
 ]

@@ -15,11 +15,11 @@ from beadbox.rules.outcome import Side
 from games.models import new_code
 from games.validators import name_validate
 from learning.models.jobs import Job, JobStatus
-from learning.models.machines import Machine, OfGame
+from learning.models.machines import GameRow, Machine
 from learning.models.sharing import SharedLink, link_secret
 
-NAME_LENGTH = 24
-"""Maximum number of characters of a pupil's name: what a line of the projector holds."""
+MAX_PUPIL_NAME_LENGTH = 24
+"""Maximum number of characters of a pupil's name: as many as a line of the projector holds."""
 
 
 def class_sides(side: int | None) -> tuple[Side, ...]:
@@ -33,7 +33,7 @@ class ClassStatus(models.TextChoices):
     FINISHED = "finished", "finished"
 
 
-class Classroom(OfGame):
+class Classroom(GameRow):
     """A class: a teacher's account, a game, and machines that the class owns.
 
     Pupils join by the code or by the link with the ``secret``. The ``link`` shows the machines of the class, but lets
@@ -84,7 +84,7 @@ class Classroom(OfGame):
 
     @property
     def is_open(self) -> bool:
-        """Whether pupils can play and learn, as the class is neither paused nor finished."""
+        """Whether the class is neither paused nor finished, so that pupils can play and machines learn."""
         return self.status == ClassStatus.OPEN
 
 
@@ -92,13 +92,13 @@ class Participant(models.Model):
     """A pupil of a class, or several at one screen, with a machine that only they teach.
 
     ``guest`` is the guest number under which the pupil plays. A browser of the pupil has this number in its session.
-    After the pupil was removed, or merged into another one, the row stays without a machine and without a name, so that
-    the browser can be told.
+    After the pupil was removed, or merged into another pupil, the row stays without a machine and without a name. The
+    row tells the browser what happened.
     """
 
     classroom = models.ForeignKey(Classroom, on_delete=models.CASCADE, related_name="participants", db_index=False)
     number = models.PositiveSmallIntegerField(help_text="1 for the first pupil of the class.")
-    name = models.CharField(max_length=NAME_LENGTH, blank=True, validators=[name_validate])
+    name = models.CharField(max_length=MAX_PUPIL_NAME_LENGTH, blank=True, validators=[name_validate])
     is_typed = models.BooleanField(default=False, help_text="Whether the name was typed, and not generated.")
     is_hidden = models.BooleanField(default=False, help_text="Whether the table shows a number for the name.")
     guest = models.UUIDField(unique=True, default=uuid4, editable=False)
@@ -145,7 +145,7 @@ class PupilPlace(TypedDict):
 
 
 class NotableBox(TypedDict):
-    """A box as it was in the final; ``cost`` are the points that its initial beads, put back, would cost."""
+    """A box as it was in the final; ``cost`` is how many points the machine would lose with the box's initial beads."""
 
     position: str
     beads: list[int]
@@ -161,7 +161,7 @@ class NotableBoxes(TypedDict):
 
 
 class FinalDraw(TypedDict):
-    """The draw behind a move of the shown match, with the fields of :class:`Draw`."""
+    """The bead draw that chose a move of the shown match, with the fields of :class:`Draw`."""
 
     position: str
     beads: list[int]
@@ -234,7 +234,7 @@ class ClassFinal(Job):
 
     @property
     def is_on_pages(self) -> bool:
-        """Whether the pages of the class show the results: they are known, and it was not opened again."""
+        """Whether the pages of the class show the results: they are known, and the class was not opened again."""
         return self.is_finished and self.is_shown
 
     @property

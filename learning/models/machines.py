@@ -28,22 +28,22 @@ from games.models import Room, new_code
 from games.validators import name_validate
 from learning.exceptions import NoBoxesError
 from learning.models.checks import NoneNegative, SameLength
-from learning.models.sharing import AccessList, SharedLink, link_mark, pupil_mark
+from learning.models.sharing import AccessList, SharedLink, link_entry, pupil_entry
 
-SIDES = [(0, "plays first"), (1, "plays second")]
+SIDE_CHOICES = [(0, "plays first"), (1, "plays second")]
 
 
-MACHINE_SIDES = [(None, "plays either side"), *SIDES]
+MACHINE_SIDE_CHOICES = [(None, "plays either side"), *SIDE_CHOICES]
 
 
 @lru_cache(maxsize=10_000)
-def _address(machine_id: int) -> str:
+def _machine_url(machine_id: int) -> str:
     """Return the address of a machine's page; cached, because a room's state has it three times, and it takes 25 µs."""
     return reverse("machine", args=[machine_id])
 
 
 @lru_cache(maxsize=1000)
-def _rule(text: str) -> Rule:
+def _parse_rule(text: str) -> Rule:
     """A rule from its JSON, cached: every move reads the rules of its machines, and most machines have a preset's."""
     return rule_read(json.loads(text))
 
@@ -57,7 +57,7 @@ def machine_slug() -> str:
     return f"m-{new_code(SLUG_LENGTH)}"
 
 
-class OfGame(models.Model):
+class GameRow(models.Model):
     """A row that belongs to one game, by its slug."""
 
     game: models.SlugField[str, str]
@@ -71,7 +71,7 @@ class OfGame(models.Model):
         return game_get(self.game)
 
 
-class Machine(OfGame):
+class Machine(GameRow):
     """A machine that learns: its copy of a rule, the side that it plays, and the totals of its games."""
 
     slug = models.SlugField(max_length=60, unique=True, default=machine_slug)
@@ -85,7 +85,7 @@ class Machine(OfGame):
     )
     description = models.TextField(blank=True, max_length=2000)
     game = models.SlugField(max_length=40)
-    side = models.PositiveSmallIntegerField(choices=MACHINE_SIDES, null=True, blank=True)
+    side = models.PositiveSmallIntegerField(choices=MACHINE_SIDE_CHOICES, null=True, blank=True)
     preset = models.SlugField(
         max_length=40, blank=True, db_index=False, help_text="Slug of the preset from which the rule was copied."
     )
@@ -268,7 +268,7 @@ class Machine(OfGame):
         super().save(*args, update_fields=update_fields, **kwargs)
 
     def get_absolute_url(self) -> str:
-        return _address(self.pk)
+        return _machine_url(self.pk)
 
     @property
     def brief(self) -> MachineBrief:
@@ -289,18 +289,18 @@ class Machine(OfGame):
 
     @property
     def audience(self) -> AccessList:
-        """The access list of the machine, without staff (``access.may_see``)."""
+        """The viewers that may see the machine, staff not included (``access.may_see``)."""
         if self.is_public:
             return None
         owner = self.owner_id if self.guest is None else self.guest.hex
-        link = None if self.share_id is None else link_mark(self.share_id)
-        pupil = None if self.pupil is None else pupil_mark(self.pupil)
+        link = None if self.share_id is None else link_entry(self.share_id)
+        pupil = None if self.pupil is None else pupil_entry(self.pupil)
         return [entry for entry in (owner, link, pupil) if entry is not None]
 
     @cached_property
     def rule(self) -> Rule:
         """The machine's own copy of its rule."""
-        return _rule(json.dumps(self.rule_json))
+        return _parse_rule(json.dumps(self.rule_json))
 
     @property
     def box_rule(self) -> BoxRule:

@@ -12,16 +12,16 @@ from django.utils import timezone
 AccessList = list[int | str] | None
 """The viewers that may see a machine, as JSON; ``None`` if the machine is public.
 
-Entries are ids of accounts, numbers of guests in hexadecimal, links (:func:`link_mark`) and pupils
-(:func:`pupil_mark`)."""
+Entries are ids of accounts, numbers of guests in hexadecimal, links (:func:`link_entry`) and pupils
+(:func:`pupil_entry`)."""
 
 
-def link_mark(link_id: int) -> str:
+def link_entry(link_id: int) -> str:
     """Return the entry of an :data:`AccessList` for browsers that have opened a shared link."""
     return f"link {link_id}"
 
 
-def pupil_mark(pupil: UUID) -> str:
+def pupil_entry(pupil: UUID) -> str:
     """Return the entry of an :data:`AccessList` for the browser of a pupil, logged in or not."""
     return f"pupil {pupil.hex}"
 

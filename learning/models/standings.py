@@ -45,7 +45,7 @@ class Standing(models.Model):
                 | Q(win__isnull=False, draw__isnull=False, loss__isnull=False, score__isnull=False),
             ),
         ]
-        # Machines without a measurement count as weaker than the weakest.
+        # Machines without a measurement come last.
         indexes = [
             models.Index(F("score").desc(nulls_last=True), F("machine").desc(), name="standing_score"),
             models.Index(F("games").desc(), F("machine").desc(), name="standing_games"),

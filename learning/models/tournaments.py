@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from games.validators import name_validate
 from learning.models.jobs import Job, JobStatus
-from learning.models.machines import SIDES, Machine, OfGame
+from learning.models.machines import SIDE_CHOICES, GameRow, Machine
 
 
 class TournamentFormat(models.TextChoices):
@@ -20,7 +20,7 @@ class TournamentFormat(models.TextChoices):
     SWISS = "swiss", "Swiss: players with similar scores meet"
 
 
-class Tournament(OfGame):
+class Tournament(GameRow):
     """A tournament between machines and fixed opponents. No machine learns: each plays as it was at the start."""
 
     owner = models.ForeignKey(
@@ -73,7 +73,7 @@ class TournamentEntry(models.Model):
         help_text="The machine, until it is deleted.",
     )
     side = models.PositiveSmallIntegerField(
-        null=True, blank=True, choices=SIDES, help_text="Empty if the entry plays both sides."
+        null=True, blank=True, choices=SIDE_CHOICES, help_text="Empty if the entry plays both sides."
     )
     rule = models.JSONField(null=True, blank=True)
     beads = models.JSONField(null=True, blank=True, help_text="The beads of every box, by position.")

@@ -136,14 +136,14 @@ class MachinePlayer(Automaton):
 
     def sit(self, live: LiveMatch, seat: LiveSeat, machine: str) -> None:
         requested = self.machine_requested(live, seat, machine, hold=True)
-        lent = is_lent(_requester(live), requested)
+        through_link = is_lent(_requester(live), requested)
         lessons.seat_take(
             room=live.room,
             seat=seat,
             machine=requested,
             owner=_requester_account(live),
             guest=_requester_guest(live),
-            lent=lent,
+            through_link=through_link,
         )
 
     def seat_rows_insert(self, live: LiveMatch) -> Statement:

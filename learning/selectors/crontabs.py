@@ -14,7 +14,7 @@ from datetime import UTC, date, datetime, time, timedelta
 from functools import cache
 from zoneinfo import ZoneInfo, available_timezones
 
-FIELDS = ("minute", "hour", "day_of_month", "month_of_year", "day_of_week")
+CRONTAB_FIELDS = ("minute", "hour", "day_of_month", "month_of_year", "day_of_week")
 LAST_DAY = "28-31/01"
 """The stored form of the last day of the month. Celery sends a wake-up on days 28 to 31.
 
@@ -101,18 +101,18 @@ def crontab_read(text: str) -> dict[str, str]:
         CrontabError: the text does not have the form of a crontab. The range of each number is left to Celery.
     """
     words = text.split()
-    if len(words) != len(FIELDS):
+    if len(words) != len(CRONTAB_FIELDS):
         raise CrontabError("Please give five fields: minute, hour, day of month, month, day of week, as in 0 3 * * *.")
     return {
         name: ",".join(_part(name, part) for part in word.lower().split(","))
-        for name, word in zip(FIELDS, words, strict=True)
+        for name, word in zip(CRONTAB_FIELDS, words, strict=True)
     }
 
 
 def crontab_written(fields: dict[str, str]) -> str:
     """Return the text of a crontab from its five fields, as a person writes it."""
     days = ",".join("L" if day == LAST_DAY else day for day in fields["day_of_month"].split(","))
-    return " ".join({**fields, "day_of_month": days}[name] for name in FIELDS)
+    return " ".join({**fields, "day_of_month": days}[name] for name in CRONTAB_FIELDS)
 
 
 def has_both_days(day_of_month: str, day_of_week: str) -> bool:

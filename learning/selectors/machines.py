@@ -35,18 +35,18 @@ from learning.models import (
     TournamentEntry,
     TrainingRun,
 )
-from learning.storage.locks import machine_held, machine_where
+from learning.storage.locks import machine_get_where, machine_hold_get
 
 
 def machine_of_house(game: str, side: Side, *, hold: bool = False) -> Machine | None:
     """Return the site's own ("house") machine for a side of a game; ``None`` if it has not been created.
 
-    With ``hold`` the machine cannot be deleted until the transaction ends (``storage.locks.machine_held``).
+    With ``hold`` the machine cannot be deleted until the transaction ends (``storage.locks.machine_hold_get``).
     """
     house = HOUSE_OF.get((game, side))
     if house is None:
         return None
-    return machine_held(slug=house.slug) if hold else Machine.objects.filter(slug=house.slug).first()
+    return machine_hold_get(slug=house.slug) if hold else Machine.objects.filter(slug=house.slug).first()
 
 
 def machines_of_house() -> dict[tuple[str, Side], Machine]:
@@ -105,7 +105,7 @@ def personal_machine_of(user: AnyUser, game: str, side: Side) -> Machine | None:
     column, owner = ("owner_id", viewer.user_id) if viewer.user_id is not None else ("guest", viewer.guest)
     if owner is None:
         return None
-    return machine_where(f"is_pupil AND {column} = %s AND game = %s AND side = %s", owner, game, side.value)
+    return machine_get_where(f"is_pupil AND {column} = %s AND game = %s AND side = %s", owner, game, side.value)
 
 
 def personal_machines_of(user: AnyUser) -> list[Machine]:

@@ -21,7 +21,7 @@ from games.live.room_state import HIDDEN_MACHINE_TEXT
 from learning.access import may_see, staff_may
 from learning.exceptions import ScheduleNotFoundError
 from learning.models import Machine, Schedule
-from learning.selectors.crontabs import FIELDS, LAST_DAY, Crontab, crontab_written, has_both_days
+from learning.selectors.crontabs import CRONTAB_FIELDS, LAST_DAY, Crontab, crontab_written, has_both_days
 
 N_NEXT = 5
 
@@ -68,7 +68,7 @@ def due_after(task: PeriodicTask, moment: datetime) -> datetime:
 
 @lru_cache(256)
 def crontab_parsed(fields: tuple[str, ...], zone: str) -> Crontab:
-    """Return the parsed crontab from the five fields that Celery stores (order: ``FIELDS``) and the name of a zone."""
+    """Return the crontab with these five fields, as Celery stores them (``CRONTAB_FIELDS``), in a named time zone."""
     minute, hour, month_days, month, weekdays = fields
     days = [part for part in month_days.split(",") if part != LAST_DAY]
     parsed: Any = celery_crontab(minute, hour, weekdays, ",".join(days) or "*", month)
@@ -85,7 +85,7 @@ def crontab_parsed(fields: tuple[str, ...], zone: str) -> Crontab:
 
 
 def _crontab_of(row: CrontabSchedule) -> Crontab:
-    return crontab_parsed(tuple(getattr(row, name) for name in FIELDS), str(row.timezone))
+    return crontab_parsed(tuple(getattr(row, name) for name in CRONTAB_FIELDS), str(row.timezone))
 
 
 def next_runs(schedule: Schedule, n: int = N_NEXT) -> list[datetime]:
@@ -105,7 +105,7 @@ def crontab_text(task: PeriodicTask) -> str:
     row = task.crontab
     if row is None:
         return ""
-    return crontab_written({name: getattr(row, name) for name in FIELDS})
+    return crontab_written({name: getattr(row, name) for name in CRONTAB_FIELDS})
 
 
 def timezone_of(task: PeriodicTask) -> str | None:

@@ -30,7 +30,7 @@ from learning.states import (
 )
 
 RATINGS_CACHE_S = 24 * 3600
-STOPPED = f"It had to stop, and {HIDDEN_MACHINE_TEXT} takes part in it."
+STOPPED_TOURNAMENT_TEXT = f"It had to stop, and {HIDDEN_MACHINE_TEXT} takes part in it."
 
 
 def tournaments_visible(user: AnyUser | None) -> QuerySet[Tournament]:
@@ -142,7 +142,7 @@ def tournament_redacted(whole: TournamentState, private: list[PrivateEntry], vie
     }
     return {
         **whole,
-        "error": whole["error"] and STOPPED,
+        "error": whole["error"] and STOPPED_TOURNAMENT_TEXT,
         "entries": entries,
         "standings": [
             {**row, "expected": None if row["entry"] in met_hidden else row["expected"]} for row in whole["standings"]

@@ -13,7 +13,7 @@ from learning.kinds.snapshots import MAX_MEASURED_SNAPSHOTS
 from learning.models import JobStatus
 from learning.serializers.base import AnsweredSeedField, SeedField
 from learning.serializers.machines import StrengthSerializer
-from learning.services.runs import GAMES_IN_ALL, MAX_GAMES, MAX_STAGES, ONLY_MACHINES_LEARN, Stage
+from learning.services.runs import MAX_GAMES, MAX_GAMES_TEXT, MAX_STAGES, ONLY_MACHINES_LEARN_TEXT, Stage
 
 
 class StageSerializer(StrictSerializer):
@@ -26,7 +26,7 @@ class StageSerializer(StrictSerializer):
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         """Refuse ``learns`` for an opponent that is no machine."""
         if attrs["learns"] and attrs["opponent"] in OPPONENTS:
-            raise serializers.ValidationError({"learns": ONLY_MACHINES_LEARN}, code="invalid")
+            raise serializers.ValidationError({"learns": ONLY_MACHINES_LEARN_TEXT}, code="invalid")
         return attrs
 
 
@@ -68,9 +68,9 @@ class TrainingSerializer(StrictSerializer):
                 raise serializers.ValidationError(dict.fromkeys(missing_fields, field_text.REQUIRED), code="required")
             stages = [Stage(attrs["opponent"], attrs["games"], attrs.get("opponent_learns", False))]
             if stages[0].learns and stages[0].opponent in OPPONENTS:
-                raise serializers.ValidationError({"opponent_learns": ONLY_MACHINES_LEARN}, code="invalid")
+                raise serializers.ValidationError({"opponent_learns": ONLY_MACHINES_LEARN_TEXT}, code="invalid")
         if sum(stage.games for stage in stages) > MAX_GAMES:
-            raise serializers.ValidationError({"opponents": GAMES_IN_ALL}, code="max_value")
+            raise serializers.ValidationError({"opponents": MAX_GAMES_TEXT}, code="max_value")
         return {"machine": attrs["machine"], "stages": stages, "seed": attrs.get("seed")}
 
 

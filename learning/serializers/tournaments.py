@@ -10,7 +10,7 @@ from games.live.serializers import StrictSerializer
 from games.validators import name_validate
 from learning.models import JobStatus, TournamentFormat
 from learning.serializers.base import AnsweredSeedField, SeedField, SlugChoiceField
-from learning.services.tournaments import FEW_ENTRIES, MAX_ENTRIES, MAX_GAMES_PER_PAIRING
+from learning.services.tournaments import FEW_ENTRIES_TEXT, MAX_ENTRIES, MAX_GAMES_PER_PAIRING
 
 
 class TournamentStartSerializer(StrictSerializer):
@@ -20,7 +20,7 @@ class TournamentStartSerializer(StrictSerializer):
         child=serializers.CharField(max_length=80),
         min_length=2,
         max_length=MAX_ENTRIES,
-        error_messages={"min_length": FEW_ENTRIES},
+        error_messages={"min_length": FEW_ENTRIES_TEXT},
         help_text="Ids or slugs of machines, and slugs of fixed opponents.",
     )
     games = serializers.IntegerField(

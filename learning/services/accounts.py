@@ -24,19 +24,19 @@ from learning.access import staff_may
 from learning.exceptions import AccountNotClosedError
 from learning.models import Classroom, ExperimentRun, JobStatus, Machine, Schedule, Tournament, TrainingRun
 from learning.services.classrooms import classroom_delete
-from learning.services.experiments import GOING_ON, experiment_cancel
+from learning.services.experiments import ACTIVE_STATUSES, experiment_cancel
 from learning.services.machines import machine_delete
 from learning.services.runs import training_run_cancel
 from learning.services.schedules import schedule_delete
 from learning.services.sharing import links_end
 from learning.services.tournaments import tournament_cancel
-from learning.storage.locks import machines_locked
+from learning.storage.locks import machine_lock_existing
 
-HEIR_TEXT = "Its machines go to another account, one that is open."
+HEIR_REFUSAL_TEXT = "Its machines go to another account, one that is open."
 
 
 @dataclass(frozen=True, slots=True)
-class Closing:
+class ClosingResult:
     """The result of closing an account: numbers of rows ended, and of machines deleted or given away."""
 
     tokens: int
@@ -49,7 +49,9 @@ class Closing:
     machines: int
 
 
-def account_close(*, by: User, account: User, heir: User | None = None, deletes_machines: bool = False) -> Closing:
+def account_close(
+    *, staff: User, account: User, heir: User | None = None, deletes_machines: bool = False
+) -> ClosingResult:
     """Close an account permanently: it cannot log in, and all its work ends. Its name cannot be used again.
 
     Each step runs in a transaction of its own service, so that other requests wait only briefly. If a step fails, a
@@ -58,26 +60,26 @@ def account_close(*, by: User, account: User, heir: User | None = None, deletes_
     the account hosts stops advancing. A room in which the account still waits for an opponent is deleted.
 
     Args:
-        by: the member of the staff who closes the account, with the permission to change accounts.
-        account: the account to close; not ``by``. Only a superuser may close a staff account (:func:`is_above`).
+        staff: the member of the staff who closes the account, with the permission to change accounts.
+        account: the account to close; not that of ``staff``. Only a superuser may close a staff account.
         heir: the account that gets the machines; ``None`` for the site.
         deletes_machines: whether the machines are deleted instead, which needs the permission to delete machines.
             Copies made for rooms are always deleted.
 
     Raises:
-        AccountNotClosedError: ``by`` may not close this account or delete its machines, or the heir is closed or the
-            account itself.
+        AccountNotClosedError: ``staff`` may not close this account or delete its machines. Or the heir is a closed
+            account, or the account to close.
     """
-    if account.pk == by.pk:
+    if account.pk == staff.pk:
         raise AccountNotClosedError("This is the account that you are logged in to.")
-    if is_above(by, account):
+    if is_above(staff, account):
         raise AccountNotClosedError("Only a superuser closes an account of the staff.")
     if heir is not None and (heir.pk == account.pk or not heir.is_active):
-        raise AccountNotClosedError(HEIR_TEXT)
-    if deletes_machines and not staff_may(by, "delete_machine"):
+        raise AccountNotClosedError(HEIR_REFUSAL_TEXT)
+    if deletes_machines and not staff_may(staff, "delete_machine"):
         raise AccountNotClosedError("Only who may delete machines closes an account with them.")
-    n_tokens = _lock_out(account)
-    # Services run as the closed account, so its work ends independently of the permissions of ``by``.
+    n_tokens = _access_revoke(account)
+    # Services run as the closed account, so its work ends independently of the permissions of ``staff``.
     schedules, runs, tournaments, experiments = _unfinished_work(account)
     n_schedules = _end_each(schedules, lambda pk: schedule_delete(user=account, schedule_id=pk))
     n_runs = sum(training_run_cancel(run_id=pk) for pk in list(runs.values_list("pk", flat=True)))
@@ -87,8 +89,8 @@ def account_close(*, by: User, account: User, heir: User | None = None, deletes_
     n_classes = _end_each(
         Classroom.objects.filter(teacher=account), lambda pk: classroom_delete(user=account, classroom_id=pk)
     )
-    n_machines = _machines_delete(account, deletes_all=deletes_machines) + _machines_hand_on(account, heir)
-    return Closing(n_tokens, n_schedules, n_runs, n_tournaments, n_experiments, n_rooms, n_classes, n_machines)
+    n_machines = _machines_delete(account, deletes_all=deletes_machines) + _machines_transfer(account, heir)
+    return ClosingResult(n_tokens, n_schedules, n_runs, n_tournaments, n_experiments, n_rooms, n_classes, n_machines)
 
 
 def needs_closing(account: User) -> bool:
@@ -102,16 +104,16 @@ def needs_closing(account: User) -> bool:
     return account.is_active or any(rows.exists() for rows in querysets)
 
 
-def is_above(by: User, account: User) -> bool:
-    """Whether ``account`` is above ``by``: only a superuser may change a staff account.
+def is_above(staff: User, account: User) -> bool:
+    """Whether ``account`` is above ``staff``: only a superuser may change a staff account.
 
     Otherwise staff could set the password of another member of the staff, and so get that member's permissions.
     """
-    return bool((account.is_staff or account.is_superuser) and not by.is_superuser)
+    return bool((account.is_staff or account.is_superuser) and not staff.is_superuser)
 
 
 @transaction.atomic
-def _lock_out(account: User) -> int:
+def _access_revoke(account: User) -> int:
     """End log-in, sessions and tokens; return the number of tokens that were still valid.
 
     The row lock of the account includes the key, so it waits for transactions that are creating rows for the account
@@ -144,7 +146,7 @@ def _unfinished_work(account: User) -> tuple[QuerySet[Model], ...]:
         Schedule.objects.filter(owner=account),
         TrainingRun.objects.filter(of_account, finished_at__isnull=True),
         Tournament.objects.filter(owner=account, status=JobStatus.RUNNING),
-        ExperimentRun.objects.filter(user=account, status__in=GOING_ON),
+        ExperimentRun.objects.filter(user=account, status__in=ACTIVE_STATUSES),
     )
 
 
@@ -175,7 +177,7 @@ def _machines_delete(account: User, *, deletes_all: bool) -> int:
 
 
 @transaction.atomic
-def _machines_hand_on(account: User, heir: User | None) -> int:
+def _machines_transfer(account: User, heir: User | None) -> int:
     """Give the account's machines to the heir, regardless of the heir's quota, or to the site; return the number.
 
     They become ordinary machines, since the heir may have a personal machine already. Their shared links end.
@@ -187,8 +189,8 @@ def _machines_hand_on(account: User, heir: User | None) -> int:
         for user in sorted(filter(None, (account, heir)), key=lambda user: user.pk):
             account_lock(user, may_be_closed=user == account)
     except AccountClosedError:
-        raise AccountNotClosedError(HEIR_TEXT) from None
+        raise AccountNotClosedError(HEIR_REFUSAL_TEXT) from None
     ids = Machine.objects.filter(owner=account).values_list("pk", flat=True)
-    locked = machines_locked(list(ids))
+    locked = machine_lock_existing(list(ids))
     links_end(locked.values())
     return Machine.objects.filter(pk__in=locked).update(owner=heir, is_pupil=False)

@@ -1,4 +1,4 @@
-"""Classes: open, change, reset and delete one."""
+"""Classes: open, change, reset and delete a class."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ from learning.storage.locks import deletion_lock, machine_lock_with_key
 from learning.workers.class_finals import CLASS_FINALS
 
 MAX_PUPILS = 60
-MAX_OPEN = 3
+MAX_OPEN_CLASSES = 3
 """Maximum number of classes of an account that are open or paused."""
-MAX_KEPT = 20
+MAX_CLASSES = 20
 """Maximum number of classes of an account."""
 
 
@@ -102,13 +102,13 @@ def classroom_open(*, user: AnyUser, plan: ClassPlan) -> Classroom:
 
 def _quota_require(user: AnyUser, *, reopens: bool = False) -> None:
     classes = Classroom.objects.filter(teacher=cast("User", user))
-    if classes.exclude(status=ClassStatus.FINISHED).count() >= MAX_OPEN:
-        raise ClassQuotaError(f"You may have {MAX_OPEN} open classes. Finish one first.")
-    if not reopens and classes.count() >= MAX_KEPT:
-        raise ClassQuotaError(f"You may keep {MAX_KEPT} classes. Delete one first.")
+    if classes.exclude(status=ClassStatus.FINISHED).count() >= MAX_OPEN_CLASSES:
+        raise ClassQuotaError(f"You may have {MAX_OPEN_CLASSES} open classes. Finish one first.")
+    if not reopens and classes.count() >= MAX_CLASSES:
+        raise ClassQuotaError(f"You may keep {MAX_CLASSES} classes. Delete one first.")
 
 
-def classroom_locked(user: AnyUser, classroom_id: int) -> Classroom:
+def classroom_lock(user: AnyUser, classroom_id: int) -> Classroom:
     """Lock a class of this account until the transaction ends.
 
     Raises:
@@ -128,7 +128,7 @@ def classroom_set_status(*, user: AnyUser, classroom_id: int, status: ClassStatu
         NotYourClassError, ClassQuotaError.
     """
     account_lock(cast("User", user))
-    classroom = classroom_locked(user, classroom_id)
+    classroom = classroom_lock(user, classroom_id)
     if classroom.status == ClassStatus.FINISHED != status:
         _quota_require(user, reopens=True)
     classroom.status = status
@@ -153,7 +153,7 @@ def final_begin(*, user: AnyUser, classroom_id: int) -> ClassFinal:
         ClassRefusedError: a side has no machine.
     """
     account_lock(cast("User", user))
-    classroom = classroom_locked(user, classroom_id)
+    classroom = classroom_lock(user, classroom_id)
     sides = set(Machine.objects.filter(classroom=classroom, pupil__isnull=False).values_list("side", flat=True))
     sides_require(classroom, sides)
     if classroom.is_open:
@@ -172,7 +172,7 @@ def final_cancel(*, user: AnyUser, classroom_id: int) -> None:
     Raises:
         NotYourClassError.
     """
-    _final_cancel(classroom_locked(user, classroom_id))
+    _final_cancel(classroom_lock(user, classroom_id))
 
 
 def _final_cancel(classroom: Classroom) -> None:
@@ -198,7 +198,7 @@ def classroom_update(
     """
     if opponent is not None and opponent not in UNIFORM:
         raise ClassRefusedError(f"opponent: There is no opponent {opponent!r}.")
-    classroom = classroom_locked(user, classroom_id)
+    classroom = classroom_lock(user, classroom_id)
     settings = {
         "is_locked": is_locked,
         "hides_names": hides_names,
@@ -214,12 +214,12 @@ def classroom_update(
 
 @transaction.atomic
 def classroom_delete(*, user: AnyUser, classroom_id: int) -> None:
-    """Delete a class with its pupils, its machines and what they learnt. Played matches are kept as others are.
+    """Delete a class with its pupils, its machines and what they learnt. Its matches are kept as long as other matches.
 
     Raises:
         NotYourClassError.
     """
-    classroom_remove(classroom_locked(user, classroom_id))
+    classroom_remove(classroom_lock(user, classroom_id))
 
 
 def classroom_remove(classroom: Classroom) -> None:
@@ -242,13 +242,13 @@ def class_machine_remove(machine_id: int) -> None:
 
 
 def machines_reset(*, user: AnyUser, classroom_id: int) -> int:
-    """Give every machine of a class its first beads again; return the number of machines.
+    """Give every machine of a class its initial beads again; return the number of machines.
 
     Raises:
         NotYourClassError.
     """
     with transaction.atomic():
-        classroom = classroom_locked(user, classroom_id)
+        classroom = classroom_lock(user, classroom_id)
         ClassFinal.objects.filter(classroom=classroom).delete()
         table_outdate(classroom_id)
         ids = list(Machine.objects.filter(classroom=classroom, pupil__isnull=False).values_list("pk", flat=True))

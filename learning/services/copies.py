@@ -26,7 +26,7 @@ from learning.selectors.machines import copies_of
 from learning.selectors.runs import runs_teaching
 from learning.services.machine_quotas import guests_values_require, machine_quota_require, values_quota_require
 from learning.services.machines import machine_remove
-from learning.storage.locks import deletion_lock, machine_held, machine_lock
+from learning.storage.locks import deletion_lock, machine_hold_get, machine_lock
 from learning.storage.standings import stats_create
 
 
@@ -45,7 +45,7 @@ def machine_clone(*, machine_id: int, name: str, **details: Any) -> Machine:
 
 
 def _copy_create(original: Machine, name: str, **details: Any) -> Machine:
-    """Create a copy of a machine held by :func:`_hold_original`. Lists do not show the copy before ``stats_create``."""
+    """Create a copy of a machine held by :func:`_hold_original`. Lists show it after ``stats_create``."""
     memory = kind_of(original).memory
     fields: dict[str, object] = {"n_removed": original.n_removed, "is_public": original.is_public}
     fields |= memory.fields_copied(original) | details
@@ -73,7 +73,7 @@ def _hold_original(machine_id: int) -> Machine:
     Raises:
         MachineNotFoundError.
     """
-    machine = machine_held(pk=machine_id)
+    machine = machine_hold_get(pk=machine_id)
     if machine is None:
         raise MachineNotFoundError
     if kind_of(machine).memory.copies_rows:
@@ -100,11 +100,13 @@ def machine_copy(*, user: AnyUser, machine_id: int, name: str = "", is_public: b
     return copy
 
 
-def room_copy(*, machine_id: int, room: Room, owner: User | None, guest: UUID | None, lent: bool = False) -> Machine:
+def room_copy(
+    *, machine_id: int, room: Room, owner: User | None, guest: UUID | None, through_link: bool = False
+) -> Machine:
     """Copy a machine for a room, as :func:`machine_clone`, but without an entry in any list.
 
-    The copy belongs to ``owner``, or counts for ``guest`` if there is no account. A machine is ``lent`` if the player
-    sees it only through a shared link. The copy of a lent machine has no owner, and is visible through the same link.
+    The copy belongs to ``owner``, or counts for ``guest`` if there is no account. ``through_link`` says that the player
+    sees the machine only through a shared link. The copy then has no owner, and the same link shows it.
 
     Call inside the transaction that stores the room's match. After the commit, surplus older copies of the same
     account, guest or address are deleted.
@@ -131,7 +133,7 @@ def room_copy(*, machine_id: int, room: Room, owner: User | None, guest: UUID | 
     clear_surplus = partial(copies_clear, user_id=user_id, guest=guest, address=room.opened_from)
     transaction.on_commit(clear_surplus, robust=True)  # the room is stored even if clearing fails
     name = f"{original.name[:70]} (copy)"
-    if not lent:
+    if not through_link:
         return _copy_create(original, name, room=room, owner=owner)
     # The lock keeps the link from being revoked before the copy refers to it.
     link = SharedLink.objects.select_for_update(no_key=True).filter(pk=original.share_id or 0, ended_at=None).first()

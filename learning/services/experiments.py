@@ -18,14 +18,14 @@ from learning.exceptions import ExperimentQuotaError, ExperimentRefusedError, No
 from learning.models import ExperimentRun, JobStatus
 from learning.selectors.experiments import experiment_get, experiment_run_for
 from learning.workers.experiments import EXPERIMENT_RUNS
-from learning.workers.jobs import waits
+from learning.workers.jobs import waiting_filter
 
-MAX_GOING_ON = 2
+MAX_ACTIVE_PER_PERSON = 2
 """Maximum number of active experiments of one account or guest."""
-MAX_GOING_ON_IN_ALL = 30
-"""Maximum number on the whole site: a guest could avoid the limit above with a new browser session."""
+MAX_ACTIVE_IN_ALL = 30
+"""Maximum number of active experiments of the whole site, because a new browser session is a new guest."""
 
-GOING_ON = (JobStatus.QUEUED, JobStatus.RUNNING)
+ACTIVE_STATUSES = (JobStatus.QUEUED, JobStatus.RUNNING)
 
 
 @transaction.atomic
@@ -57,7 +57,7 @@ def experiment_request(
         raise ExperimentRefusedError(str(error)) from None
     key = {"experiment": definition.slug, "edition": definition.edition, "seed": seed, "parameters": settings}
     existing = ExperimentRun.objects.select_for_update(of=("self",)).filter(**key).first()
-    if existing is not None and existing.status in (*GOING_ON, JobStatus.FINISHED):
+    if existing is not None and existing.status in (*ACTIVE_STATUSES, JobStatus.FINISHED):
         return existing
     if person is not None:
         site_require()
@@ -95,7 +95,7 @@ def experiment_cancel(*, person: Principal, run_id: int, is_staff: bool = False)
         raise NotYourExperimentError
     now = timezone.now()
     # A waiting run ends at once: the lock prevents workers from claiming it meanwhile.
-    if ExperimentRun.objects.filter(waits(now), pk=run.pk).exists():
+    if ExperimentRun.objects.filter(waiting_filter(now), pk=run.pk).exists():
         run.status, run.finished_at, run.lease_until = JobStatus.CANCELLED, now, None
         run.save(update_fields=["status", "finished_at", "lease_until"])
         run.parts.all().delete()
@@ -141,9 +141,9 @@ def _quota_require(person: Principal) -> None:
     Raises:
         ExperimentQuotaError.
     """
-    going_on = ExperimentRun.objects.filter(status__in=GOING_ON)
+    active = ExperimentRun.objects.filter(status__in=ACTIVE_STATUSES)
     requested = (
-        going_on.filter(user_id=person.user_id) if person.user_id is not None else going_on.filter(guest=person.guest)
+        active.filter(user_id=person.user_id) if person.user_id is not None else active.filter(guest=person.guest)
     )
-    if requested.count() >= MAX_GOING_ON or going_on.count() >= MAX_GOING_ON_IN_ALL:
+    if requested.count() >= MAX_ACTIVE_PER_PERSON or active.count() >= MAX_ACTIVE_IN_ALL:
         raise ExperimentQuotaError

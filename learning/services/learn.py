@@ -47,12 +47,12 @@ class MeasuredTraining:
 
     population: Population
     """The machine, as a population of one."""
-    marks: list[int]
-    """Numbers of games at which the machine was measured, ascending; the last is the length of the training."""
+    game_counts: list[int]
+    """Numbers of games after which the machine was measured, ascending; the last is the length of the training."""
     measurements: TrainingMeasurements
 
 
-def trained_machine_keep(
+def trained_machine_create(
     *, user: AnyUser, config: TrainingConfig, preset: str, games: int, name: str = ""
 ) -> tuple[Machine, TrainingRun | None]:
     """Create a machine with this training; return the machine and its training run (``None`` for zero games).
@@ -78,9 +78,9 @@ def trained_machine_keep(
 
 def _train(config: TrainingConfig, games: int) -> MeasuredTraining:
     cohort = Cohort.fresh(config, [config.seed])
-    marks = sorted({*curve_marks(games), games})
-    measurements = cohort.train(config.teacher, marks, MEASURES)
-    return MeasuredTraining(cohort.learners, marks, measurements)
+    game_counts = sorted({*curve_marks(games), games})
+    measurements = cohort.train(config.teacher, game_counts, MEASURES)
+    return MeasuredTraining(cohort.learners, game_counts, measurements)
 
 
 @transaction.atomic
@@ -113,7 +113,7 @@ def _store_trained(
     user: AnyUser, config: TrainingConfig, preset: str, trained: MeasuredTraining, name: str
 ) -> tuple[Machine, TrainingRun | None]:
     machine = _create_machine(user, config, preset, name)
-    games, population = trained.marks[-1], trained.population
+    games, population = trained.game_counts[-1], trained.population
     if games == 0:
         return machine, None
     site_require("learning_trainingrun")
@@ -159,10 +159,10 @@ def _snapshots(config: TrainingConfig, games: int) -> Iterator[Population]:
     The state after the last game is not among them.
     """
     cohort, games_before = Cohort.fresh(config, [config.seed]), 0
-    while (mark := snapshot_after(games_before)) < min(games, MAX_SNAPSHOT_GAMES + 1):
-        cohort.train(config.teacher, [mark - games_before], [])
+    while (games_at_snapshot := snapshot_after(games_before)) < min(games, MAX_SNAPSHOT_GAMES + 1):
+        cohort.train(config.teacher, [games_at_snapshot - games_before], [])
         yield cohort.learners.copy()
-        games_before = mark
+        games_before = games_at_snapshot
 
 
 def _store_curve(machine: Machine, run: TrainingRun, trained: MeasuredTraining) -> None:
@@ -177,7 +177,7 @@ def _store_curve(machine: Machine, run: TrainingRun, trained: MeasuredTraining) 
             strength=_strength(machine, chances),
         )
         for games, chances, (wins, draws, losses, _) in zip(
-            trained.marks, trained.measurements.strength[0], trained.measurements.tallies[0].tolist(), strict=True
+            trained.game_counts, trained.measurements.strength[0], trained.measurements.tallies[0].tolist(), strict=True
         )
     ]
     CurvePoint.objects.bulk_create(points)

@@ -23,7 +23,7 @@ from learning.kinds.registry import kind_of
 from learning.models import Machine
 from learning.services.copies import room_copy
 from learning.states import box_news
-from learning.storage.locks import machine_copied
+from learning.storage.locks import room_copy_get
 
 LESSONS = Counter("beadbox_lessons", "Lessons that live matches have given to machines")
 LESSON_SECONDS = Histogram(
@@ -34,11 +34,11 @@ LESSON_SECONDS = Histogram(
 
 
 def seat_take(
-    *, room: Room, seat: LiveSeat, machine: Machine, owner: User | None, guest: UUID | None, lent: bool = False
+    *, room: Room, seat: LiveSeat, machine: Machine, owner: User | None, guest: UUID | None, through_link: bool = False
 ) -> None:
     """Seat a machine; in a room with fresh machines, seat the room's copy of it, created if missing.
 
-    The machine must be held (:func:`learning.storage.locks.machine_held`). The caller stores the seat afterwards, and
+    The caller holds the machine (:func:`learning.storage.locks.machine_hold_get`), stores the seat afterwards, and
     calls ``Automaton.seat_rows_insert``.
 
     Args:
@@ -47,14 +47,16 @@ def seat_take(
         machine: the machine, or the original of the copy.
         owner: the account for which a copy is made, if any.
         guest: the guest for whom a copy is made, if any.
-        lent: whether the machine is visible to the player only through a shared link, which the copy keeps.
+        through_link: whether the player sees the machine only through a shared link, which then also shows the copy.
 
     Raises:
         MachineNotFoundError, ValueQuotaError.
     """
     if room.fresh:
-        copy = machine_copied(machine.pk, room.pk)
-        machine = copy or room_copy(machine_id=machine.pk, room=room, owner=owner, guest=guest, lent=lent)
+        copy = room_copy_get(machine.pk, room.pk)
+        machine = copy or room_copy(
+            machine_id=machine.pk, room=room, owner=owner, guest=guest, through_link=through_link
+        )
     seat.give(kind_of(machine).live(seat.row, machine, []), machine.name)
 
 

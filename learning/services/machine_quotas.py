@@ -16,7 +16,7 @@ from games.live.match_lists import MAX_CONCURRENT_TRANSACTIONS, open_rooms, room
 from games.models import Room
 from learning.exceptions import MachineQuotaError, ValueQuotaError
 from learning.models import Machine, MovedGuest
-from learning.storage.bounds import values_left
+from learning.storage.bounds import account_values_left
 
 
 def guest_lock(guest: UUID | None) -> None:
@@ -86,7 +86,7 @@ def values_quota_require(user: User, n_more: int) -> None:
         ValueQuotaError: the limit would be exceeded.
     """
     max_values = settings.VALUES_PER_ACCOUNT
-    n_left = values_left(user.pk)
+    n_left = account_values_left(user.pk)
     if n_more > n_left:
         raise ValueQuotaError(
             f"The machines of an account may have {max_values:,} values together. There is room for {n_left:,},"
@@ -108,7 +108,7 @@ def guests_values_require(guest: UUID | None, address: str, n_more: int | None =
     """Refuse a guest or an address if its copies together would have too many values.
 
     Only copies in open rooms count, since the others can be deleted (:func:`learning.services.copies.copies_clear`).
-    Call with ``n_more``, the number of values to copy, before they are copied. Call without ``n_more`` afterwards, to
+    Call with ``n_more``, the number of values to copy, before the copy. Call without ``n_more`` after the copy, to
     check again under locks.
 
     Raises:

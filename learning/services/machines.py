@@ -156,7 +156,7 @@ def machine_create_for_account(
 
 
 @dataclass(frozen=True, slots=True)
-class Imported:
+class ImportedMachine:
     """An imported machine, and the parsed content of its file."""
 
     machine: Machine
@@ -167,19 +167,19 @@ def machine_import(
     *,
     user: AnyUser | None,
     content: bytes,
-    form: str = "",
+    file_format: str = "",
     game: str = "",
     side: Side | None = None,
     preset: str = "",
     name: str = "",
     any_size: bool = False,
-) -> Imported:
+) -> ImportedMachine:
     """Create a machine from a file; its ledger begins with the beads or values of the file.
 
     Args:
         user: the owner of the machine; ``None`` for a machine of the site.
         content: the file.
-        form: the format; detected from the file by default.
+        file_format: slug of the format; detected from the file by default.
         game: slug of the game, for files without one; detected from their positions by default.
         side: the side to read, for files without a side or with both.
         preset: slug of the preset whose rule the machine follows, for files without a rule.
@@ -202,11 +202,11 @@ def machine_import(
             name=name.strip(),
             any_size=any_size,
         )
-        data = machine_read(content, options, form)
+        data = machine_read(content, options, file_format)
         rule_require(data.game, data.rule)
     except (ExchangeError, GameTooLargeError, RuleRefusedError, UnknownGameError) as error:
         raise MachineFileError(str(error)) from None
-    return Imported(_create_imported(user, data), data)
+    return ImportedMachine(_create_imported(user, data), data)
 
 
 @transaction.atomic

@@ -27,21 +27,23 @@ from learning.exceptions import (
     PupilNameError,
     PupilRemovedError,
 )
-from learning.models import NAME_LENGTH, Classroom, ClassStatus, Machine, Participant, class_sides
+from learning.models import MAX_PUPIL_NAME_LENGTH, Classroom, ClassStatus, Machine, Participant, class_sides
 from learning.selectors.classrooms import pupil_name
-from learning.services.classrooms import MAX_PUPILS, class_machine_remove, classroom_locked
+from learning.services.classrooms import MAX_PUPILS, class_machine_remove, classroom_lock
 from learning.services.copies import machine_clone
 from learning.services.personal_machines import personal_machine_name
 
 
 @transaction.atomic
-def participant_join(*, classroom_id: int, guest: UUID, words: tuple[int, int], typed_name: str = "") -> Participant:
+def participant_join(
+    *, classroom_id: int, guest: UUID, name_numbers: tuple[int, int], typed_name: str = ""
+) -> Participant:
     """Add a pupil with a new machine to a class. The same new guest number joins once.
 
     Args:
         classroom_id: the class, which the caller has found by its code or its link.
         guest: a new random number for the browser, from the page on which the pupil joins.
-        words: the numbers of the chosen generated name (:func:`learning.selectors.classrooms.pupil_name`).
+        name_numbers: the two numbers of the chosen generated name (:func:`learning.selectors.classrooms.pupil_name`).
             If another pupil has this name, the pupil gets the next free name.
         typed_name: a first name, if the class allows typed names.
 
@@ -61,16 +63,16 @@ def participant_join(*, classroom_id: int, guest: UUID, words: tuple[int, int], 
         raise ClassFullError
     site_require("learning_machine")
     taken = {name_key(one.name) for one in present}
-    typed_name = _name_checked(classroom, typed_name, taken) if typed_name.strip() and classroom.allows_names else ""
+    typed_name = _check_name(classroom, typed_name, taken) if typed_name.strip() and classroom.allows_names else ""
     number = (classroom.participants.aggregate(last=Max("number"))["last"] or 0) + 1
-    name = typed_name or _name_free(words, taken)
+    name = typed_name or _free_name(name_numbers, taken)
     participant = Participant(classroom=classroom, number=number, name=name, is_typed=bool(typed_name), guest=guest)
-    participant.machine = _machine_new(participant)
+    participant.machine = _create_machine(participant)
     participant.save()
     return participant
 
 
-def _machine_new(participant: Participant) -> Machine:
+def _create_machine(participant: Participant) -> Machine:
     """Create a pupil's machine, on the side with fewer machines of the class."""
     classroom = participant.classroom
     counts = dict.fromkeys(class_sides(classroom.side), 0)
@@ -89,8 +91,8 @@ def _machine_new(participant: Participant) -> Machine:
     )
 
 
-def _name_free(words: tuple[int, int], taken: set[str]) -> str:
-    first, second = words
+def _free_name(name_numbers: tuple[int, int], taken: set[str]) -> str:
+    first, second = name_numbers
     for step in range(MAX_PUPILS + 1):
         name = pupil_name(first + step, second)
         if name_key(name) not in taken:
@@ -98,15 +100,15 @@ def _name_free(words: tuple[int, int], taken: set[str]) -> str:
     raise PupilNameError
 
 
-def _name_checked(classroom: Classroom, text: str, taken: set[str]) -> str:
+def _check_name(classroom: Classroom, text: str, taken: set[str]) -> str:
     """Return a typed first name, or refuse it.
 
     Raises:
         PupilNameError: the name is too long, cannot be shown, or another person of the class has it.
     """
     name = " ".join(text.split())
-    if len(name) > NAME_LENGTH:
-        raise PupilNameError(f"A name can have {NAME_LENGTH} letters at most. Type a shorter one.")
+    if len(name) > MAX_PUPIL_NAME_LENGTH:
+        raise PupilNameError(f"A name can have {MAX_PUPIL_NAME_LENGTH} letters at most. Type a shorter one.")
     if problem := name_problem(name):
         raise PupilNameError(problem)
     key = name_key(name)
@@ -130,7 +132,7 @@ def participant_play(participant: Participant) -> SeatResult:
         raise ClassFinishedError
     if not classroom.is_open:
         raise ClassPausedError
-    person = person_of(participant)
+    person = pupil_principal(participant)
     assert machine.side is not None, "a machine with boxes plays one side"
     side = Side(machine.side).other
     open_room = room_in_play(("guest", participant.guest), opponent=MACHINE, machine=str(machine.pk))
@@ -139,7 +141,7 @@ def participant_play(participant: Participant) -> SeatResult:
     return room_create(person=person, game=machine.game, opponent=MACHINE, machine=str(machine.pk), side=side)
 
 
-def person_of(participant: Participant) -> Principal:
+def pupil_principal(participant: Participant) -> Principal:
     """Return the principal of a pupil, even in a browser that is logged in. Quotas count each pupil separately."""
     return Principal(guest=participant.guest, name=seat_name(participant), address=participant.guest.hex)
 
@@ -149,7 +151,7 @@ def seat_name(participant: Participant) -> str:
     return f"Pupil {participant.number}" if participant.is_typed or not participant.name else participant.name
 
 
-def _of_class(user: AnyUser, participant_id: int) -> Participant:
+def _lock_pupil(user: AnyUser, participant_id: int) -> Participant:
     """Lock the class of a pupil, and return the pupil.
 
     Raises:
@@ -159,7 +161,7 @@ def _of_class(user: AnyUser, participant_id: int) -> Participant:
     participant = Participant.objects.select_related("classroom__teacher", "machine").filter(pk=participant_id).first()
     if participant is None:
         raise NotYourClassError
-    classroom_locked(user, participant.classroom_id)
+    classroom_lock(user, participant.classroom_id)
     participant.refresh_from_db(fields=["machine", "guest", "name", "merged_into"])
     if participant.machine is None:
         raise NoPupilError("This pupil is no longer in the class.")
@@ -173,12 +175,12 @@ def participant_rename(*, user: AnyUser, participant_id: int, name: str) -> Part
     Raises:
         NotYourClassError, NoPupilError, PupilNameError.
     """
-    participant = _of_class(user, participant_id)
+    participant = _lock_pupil(user, participant_id)
     if not participant.is_typed:
         raise PupilNameError("This name was generated. Only a typed name can be changed.")
     others = participant.classroom.participants.exclude(pk=participant.pk).exclude(machine=None)
     taken = {name_key(other) for other in others.values_list("name", flat=True)}
-    participant.name = _name_checked(participant.classroom, name, taken)
+    participant.name = _check_name(participant.classroom, name, taken)
     participant.save(update_fields=["name"])
     return participant
 
@@ -190,7 +192,7 @@ def participant_hide(*, user: AnyUser, participant_id: int, is_hidden: bool) -> 
     Raises:
         NotYourClassError, NoPupilError.
     """
-    participant = _of_class(user, participant_id)
+    participant = _lock_pupil(user, participant_id)
     participant.is_hidden = is_hidden
     participant.save(update_fields=["is_hidden"])
     return participant
@@ -203,7 +205,7 @@ def participant_remove(*, user: AnyUser, participant_id: int) -> None:
     Raises:
         NotYourClassError, NoPupilError.
     """
-    participant = _of_class(user, participant_id)
+    participant = _lock_pupil(user, participant_id)
     _leave_class(participant)
 
 
@@ -223,7 +225,7 @@ def participant_merge(*, user: AnyUser, participant_id: int, into_id: int) -> Pa
         NotYourClassError, NoPupilError.
         ClassRefusedError: both are the same, or they are in different classes.
     """
-    participant, into = _of_class(user, participant_id), _of_class(user, into_id)
+    participant, into = _lock_pupil(user, participant_id), _lock_pupil(user, into_id)
     if participant.pk == into.pk or participant.classroom_id != into.classroom_id:
         raise ClassRefusedError("Choose two pupils of the same class.")
     _leave_class(participant, merged_into=into)
@@ -240,7 +242,7 @@ def participant_move(*, user: AnyUser, participant_id: int) -> Participant:
     Raises:
         NotYourClassError, NoPupilError.
     """
-    participant = _of_class(user, participant_id)
+    participant = _lock_pupil(user, participant_id)
     before, participant.guest, participant.code = participant.guest, uuid4(), new_code()
     participant.save(update_fields=["guest", "code"])
     Machine.objects.filter(participant=participant).update(pupil=participant.guest)
@@ -248,6 +250,6 @@ def participant_move(*, user: AnyUser, participant_id: int) -> Participant:
     return participant
 
 
-def words_random() -> tuple[int, int]:
-    """Return the numbers of two words of a random name."""
+def random_name_numbers() -> tuple[int, int]:
+    """Return two random numbers that stand for a generated name (:func:`learning.selectors.classrooms.pupil_name`)."""
     return random.randrange(1_000), random.randrange(1_000)

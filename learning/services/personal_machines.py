@@ -33,7 +33,7 @@ from learning.selectors.machines import personal_machine_of
 from learning.services.copies import machine_clone
 from learning.services.machine_quotas import guest_lock, machine_quota_require
 from learning.services.machines import machine_create, preset_usual
-from learning.storage.locks import machine_where, machines_locked
+from learning.storage.locks import machine_get_where, machine_lock_existing
 
 
 def personal_machine_side(game: AnyGame) -> Side:
@@ -154,7 +154,7 @@ def _blank_machine(rules: AnyGame, side: Side) -> Machine:
     slug = f"blank-{rules.slug}-{side.value}"[:60]
     built_in = _built_in_model(rules, side)
     preset = built_in.preset if built_in else preset_usual(rules, side)
-    if (blank := machine_where("slug = %s", slug)) is not None:
+    if (blank := machine_get_where("slug = %s", slug)) is not None:
         return blank
     with contextlib.suppress(IntegrityError), transaction.atomic():  # a concurrent request was faster
         return machine_create(
@@ -187,7 +187,7 @@ def machines_claim(user_id: int, guest: UUID) -> ClaimResult:
     account_machines = Machine.objects.filter(owner=user, room__isnull=True)
     taken_sides = set(account_machines.filter(is_pupil=True).values_list("game", "side"))
     n_fit = max(0, settings.MACHINES_PER_ACCOUNT + settings.MACHINES_PER_GUEST - account_machines.count())
-    locked = machines_locked(Machine.objects.filter(guest=guest).values_list("pk", flat=True)).values()
+    locked = machine_lock_existing(Machine.objects.filter(guest=guest).values_list("pk", flat=True)).values()
     # Retention may have deleted a machine while this transaction waited for the locks.
     guest_machines = [machine for machine in locked if machine.guest == guest]
     machines = sorted(guest_machines, key=lambda machine: (not machine.is_pupil, -machine.n_games, machine.pk))

@@ -31,14 +31,14 @@ from learning.kinds.snapshots import MAX_MEASURED_SNAPSHOTS, default_n_measured,
 from learning.models import JobStatus, Machine, RunStage, TrainingRun
 from learning.selectors.runs import run_progress
 from learning.services.machine_quotas import guest_lock
-from learning.storage.bounds import values_most
-from learning.workers.jobs import waits
+from learning.storage.bounds import machine_values_limit
+from learning.workers.jobs import waiting_filter
 from learning.workers.runs import RUNS
 
 MAX_GAMES = 1_000_000_000
 MAX_STAGES = 20
-GAMES_IN_ALL = field_text.at_most(f"{MAX_GAMES:,} games in all")
-ONLY_MACHINES_LEARN = "Only an opponent that is a machine can learn."
+MAX_GAMES_TEXT = field_text.at_most(f"{MAX_GAMES:,} games in all")
+ONLY_MACHINES_LEARN_TEXT = "Only an opponent that is a machine can learn."
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +83,7 @@ def training_run_start(
     if min(stage.games for stage in stages) < 1:
         raise TrainingRefusedError(f"games: {field_text.at_least(1)}")
     if games > MAX_GAMES:
-        raise TrainingRefusedError(f"opponents: {GAMES_IN_ALL}")
+        raise TrainingRefusedError(f"opponents: {MAX_GAMES_TEXT}")
     try:
         seed_checked(seed)
     except SeedError as error:
@@ -94,7 +94,7 @@ def training_run_start(
             f"{learner.name} is frozen: it plays but does not learn. Let it learn, then train it."
         )
     n_measured = default_n_measured(learner) if measured is None else measured
-    _measured_require(learner, n_measured)
+    _n_measured_require(learner, n_measured)
     opponents = [_opponent_of(learner, stage.opponent) for stage in stages]
     run = run_store(learner, stages, opponents, seed=seed, n_measured=n_measured, started_by_id=started_by_id)
     if enqueue:
@@ -151,7 +151,7 @@ def training_run_request(
     )
 
 
-def _measured_require(machine: Machine, measured: int) -> None:
+def _n_measured_require(machine: Machine, measured: int) -> None:
     if not 0 <= measured <= MAX_MEASURED_SNAPSHOTS:
         raise TrainingRefusedError(f"measured: {field_text.between(0, MAX_MEASURED_SNAPSHOTS)}")
     if measured % 2:
@@ -233,7 +233,7 @@ def training_run_cancel(*, run_id: int) -> bool:
     """
     run = TrainingRun.objects.filter(pk=run_id)
     now = timezone.now()
-    n_ended = run.filter(waits(now)).update(
+    n_ended = run.filter(waiting_filter(now)).update(
         status=JobStatus.CANCELLED, cancel_requested=True, finished_at=now, lease_until=None
     )
     if n_ended and (ended_run := run.first()) is not None:
@@ -257,7 +257,7 @@ def _value_limits(machines: Sequence[Machine]) -> dict[int, int | None]:
     limits: dict[int, int | None] = {}
     for machine in machines:
         if machine.pk not in limits:
-            limits[machine.pk] = values_most(machine, limits) if kind_of(machine).memory.grows else None
+            limits[machine.pk] = machine_values_limit(machine, limits) if kind_of(machine).memory.grows else None
     return limits
 
 

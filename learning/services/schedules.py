@@ -82,7 +82,7 @@ def schedule_create(
         machine: id or slug of the machine to train.
         stages: the opponents of each run, as for ``training_run_start``.
         timing: the times at which runs start.
-        seed: seed of every run; ``None`` for a fresh one each time.
+        seed: seed of every run; ``None`` for a new random seed each time.
         paused: whether the schedule starts no run until it is resumed.
 
     Raises:
@@ -92,7 +92,7 @@ def schedule_create(
     site_require()
     owner = cast("User", user)
     quota_require(owner, Schedule.objects.filter(owner=owner), SCHEDULES_PER_ACCOUNT, lambda n: ScheduleQuotaError())
-    learner_id, checked_stages = _checked_stages(user, machine, stages, seed)
+    learner_id, checked_stages = _check_stages(user, machine, stages, seed)
     task = PeriodicTask(task=FIRE_TASK, enabled=not paused, expires=None, description="A schedule of a training run.")
     _set_timing(task, timing, timezone_usual(user))
     # A temporary unique name: the schedule has no id yet.
@@ -136,7 +136,7 @@ def schedule_update(
         schedule.seed = None if fresh_seed else seed
     if stages is not None or seed is not None:
         new_stages = stages if stages is not None else _stages(schedule)
-        _, schedule.stages = _checked_stages(schedule.owner, str(schedule.machine_id), new_stages, schedule.seed)
+        _, schedule.stages = _check_stages(schedule.owner, str(schedule.machine_id), new_stages, schedule.seed)
     if timing is not None:
         _set_timing(task, timing, timezone_usual(user))
     is_resumed = paused is False and not task.enabled
@@ -173,9 +173,9 @@ def schedule_fire(*, schedule_id: int) -> TrainingRun | None:
         owner_id, machine_id = Schedule.objects.values_list("owner_id", "machine_id").get(pk=schedule_id)
         _owner_lock(owner_id)
         machine_lock(machine_id)
-        schedule = _locked_schedules().get(pk=schedule_id)
+        schedule = _schedules_for_update().get(pk=schedule_id)
     except (MachineNotFoundError, Schedule.DoesNotExist):
-        # The schedule was deleted with its machine, perhaps while we waited for the lock; delete its task too.
+        # The schedule was deleted with its machine, perhaps while this call waited for the lock; delete its task too.
         for task in PeriodicTask.objects.filter(name=_task_name(schedule_id)):
             task.delete()
         return None
@@ -198,7 +198,7 @@ def _start_run(schedule: Schedule) -> tuple[TrainingRun | None, str]:
         return None, "The run before it had not ended yet, so this run was skipped."
     if not schedule.owner.is_active:
         return None, "The account of its owner is closed."
-    if _unseen_opponent(schedule):  # otherwise the refusal would reveal the id of a private machine
+    if _has_hidden_opponent(schedule):  # otherwise the refusal would reveal the id of a private machine
         return None, "An opponent is now private. Choose another opponent."
     try:
         run = training_run_request(
@@ -209,7 +209,7 @@ def _start_run(schedule: Schedule) -> tuple[TrainingRun | None, str]:
     return run, ""
 
 
-def _unseen_opponent(schedule: Schedule) -> bool:
+def _has_hidden_opponent(schedule: Schedule) -> bool:
     """Whether an opponent is a machine that the schedule's owner may no longer see."""
     ids = [int(stage.opponent) for stage in _stages(schedule) if stage.opponent not in OPPONENTS]
     return Machine.objects.filter(hidden_from(Principal.of(schedule.owner)), pk__in=ids).exists()
@@ -223,7 +223,7 @@ class _RollBackError(Exception):
     pass
 
 
-def _checked_stages(
+def _check_stages(
     user: AnyUser, machine: str, stages: Sequence[Stage], seed: int | None
 ) -> tuple[int, list[dict[str, Any]]]:
     """Return the id of the machine to train, and the stages in the form stored in a schedule.
@@ -241,7 +241,7 @@ def _checked_stages(
     return learner_id, checked_stages
 
 
-def _locked_schedules() -> Any:
+def _schedules_for_update() -> Any:
     return Schedule.objects.select_for_update(of=("self",)).select_related(
         "machine", "owner", "last_run", "task__crontab", "task__interval"
     )
@@ -259,7 +259,7 @@ def _lock_permitted(user: AnyUser, schedule_id: int, to: ScheduleUse) -> Schedul
     _owner_lock(visible.owner_id)
     try:
         machine_lock(visible.machine_id)
-        schedule: Schedule = _locked_schedules().get(pk=visible.pk)
+        schedule: Schedule = _schedules_for_update().get(pk=visible.pk)
     except (MachineNotFoundError, Schedule.DoesNotExist):  # deleted since it was read
         raise ScheduleNotFoundError from None
     return schedule
@@ -280,7 +280,7 @@ def _set_timing(task: PeriodicTask, timing: Timing, usual: str = "UTC") -> None:
     Raises:
         ScheduleRefusedError: the timing is invalid.
     """
-    zone = _zone(timing, task, usual)
+    zone = _zone_name(timing, task, usual)
     if timing.timezone is not None and not timing.crontab and (timing.every is not None or task.interval):
         raise ScheduleRefusedError("timezone: An interval has no time zone. Leave this field out.")
     if timing.timezone is not None and task.crontab and not timing.crontab and timing.every is None:
@@ -288,7 +288,7 @@ def _set_timing(task: PeriodicTask, timing: Timing, usual: str = "UTC") -> None:
     if bool(timing.crontab) == (timing.every is not None):
         raise ScheduleRefusedError("every: Please give either crontab or every.")
     if timing.crontab:
-        task.crontab, task.interval = _crontab(timing.crontab, zone), None
+        task.crontab, task.interval = _ensure_crontab(timing.crontab, zone), None
         return
     assert timing.every is not None
     if timing.period not in PERIODS:
@@ -303,7 +303,7 @@ def _set_timing(task: PeriodicTask, timing: Timing, usual: str = "UTC") -> None:
     task.crontab = None
 
 
-def _zone(timing: Timing, task: PeriodicTask, usual: str) -> str:
+def _zone_name(timing: Timing, task: PeriodicTask, usual: str) -> str:
     if timing.timezone is None:
         return timezone_of(task) or usual
     try:
@@ -312,7 +312,7 @@ def _zone(timing: Timing, task: PeriodicTask, usual: str) -> str:
         raise ScheduleRefusedError(f"timezone: {error}") from None
 
 
-def _crontab(text: str, zone: str) -> CrontabSchedule:
+def _ensure_crontab(text: str, zone: str) -> CrontabSchedule:
     try:
         fields = crontab_read(text)
         crontab(**fields)

@@ -13,7 +13,7 @@ from learning import events
 from learning.access import machine_require
 from learning.exceptions import MachinePublicError
 from learning.models import Machine, SharedLink
-from learning.storage.locks import machine_lock, machines_locked
+from learning.storage.locks import machine_lock, machine_lock_existing
 
 
 @transaction.atomic
@@ -48,7 +48,7 @@ def links_end(machines: Iterable[Machine]) -> None:
     links = SharedLink.objects.select_for_update().filter(pk__in=[machine.share_id for machine in machines])
     ended = [link.pk for link in links.order_by("pk")]
     SharedLink.objects.filter(pk__in=ended).update(ended_at=timezone.now())
-    linked_machines = machines_locked(Machine.objects.filter(share__in=ended).values_list("pk", flat=True))
+    linked_machines = machine_lock_existing(Machine.objects.filter(share__in=ended).values_list("pk", flat=True))
     Machine.objects.filter(pk__in=linked_machines).update(share=None)
     for machine in linked_machines.values():
         machine.share = None

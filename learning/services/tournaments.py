@@ -34,7 +34,7 @@ from learning.storage.locks import machine_lock
 from learning.workers.pairings import PAIRINGS, entrant_of, round_begin, tournament_end, tournament_tell
 
 MAX_ENTRIES = 32
-FEW_ENTRIES = f"A tournament needs 2 to {MAX_ENTRIES} players. Please choose more."
+FEW_ENTRIES_TEXT = f"A tournament needs 2 to {MAX_ENTRIES} players. Please choose more."
 MAX_GAMES_PER_PAIRING = 1_000_000
 MAX_LONG_GAMES = 1000
 """Maximum number of games of a pairing that is played move by move, at about 25 ms a game."""
@@ -149,7 +149,7 @@ def _lock_permitted(user: AnyUser, tournament_id: int, permission: str) -> Tourn
 def _require_numbers(entries: Sequence[str], games: int, format_: str, rounds: int | None, seed: int) -> None:
     if not 2 <= len(entries) <= MAX_ENTRIES:
         raise TournamentRefusedError(
-            f"entries: {FEW_ENTRIES if len(entries) < 2 else field_text.at_most_entries(MAX_ENTRIES)}"
+            f"entries: {FEW_ENTRIES_TEXT if len(entries) < 2 else field_text.at_most_entries(MAX_ENTRIES)}"
         )
     if format_ not in TournamentFormat.values:
         raise TournamentRefusedError(f"format: {field_text.one_of(TournamentFormat.values)}")

@@ -30,35 +30,35 @@ from learning.models import (
     TournamentEntry,
 )
 from learning.storage.locks import machine_hold
-from learning.storage.retention import SILENT_DAYS
+from learning.storage.retention import ABANDONED_AFTER_DAYS
 
-CHANGES_PER_TRANSACTION = 500
+MAX_CHANGES_PER_TRANSACTION = 500
 """Maximum number of changes compacted in one transaction, which then takes less than 0.1 s."""
 MAX_LESSONS_PER_TRANSACTION = 100
 """Maximum number of lessons merged in one transaction."""
 MAX_LESSONS_AHEAD = 20_000
 """Maximum number of lessons by which the compaction point advances at a time, because one query reads them all."""
-SNAPSHOTS_KEPT = 200
+MAX_SNAPSHOTS = 200
 """Number of latest snapshots kept of a machine's finished trainings: as many as its page shows."""
-LOCK_S = 1.0
+LOCK_TIMEOUT_S = 1.0
 """Seconds to wait for transactions that are about to refer to the machine; after that, a later pass tries again."""
 
 
 class Ledger(NamedTuple):
     """The table in which a kind of machine stores the changes of its lessons, one row for each change."""
 
-    rows: type[Model]
-    thing: str
+    model: type[Model]
+    thing_column: str
     """Column that refers to the changed box, value or machine. Rows also have a ``lesson``; some have a ``ply``."""
-    latest: tuple[str, ...] = ("after",)
+    latest_columns: tuple[str, ...] = ("after",)
     """Columns that get the value of the last row when rows are merged."""
-    sums: tuple[str, ...] = ()
+    summed_columns: tuple[str, ...] = ()
     """Columns (arrays of numbers) that get the sum of the rows when rows are merged."""
-    weight: int = 1
-    """The number of changes that a row counts as, towards the limit of a ledger."""
+    changes_per_row: int = 1
+    """The number of changes as which a row counts towards the limit of a ledger."""
 
 
-class Listed(NamedTuple):
+class ListedLesson(NamedTuple):
     """A lesson of the ledger: an original lesson, or the result of merging several."""
 
     pk: int
@@ -67,11 +67,11 @@ class Listed(NamedTuple):
 
     @property
     def last(self) -> int:
-        """The number of the last lesson for which it stands."""
+        """The number of the last original lesson that is merged into this one."""
         return self.number + self.stands_for - 1
 
 
-def compaction_place(machine: Machine, ledger: Ledger, before: datetime, most: int) -> int:
+def compaction_point(machine: Machine, ledger: Ledger, before: datetime, max_changes: int) -> int:
     """Return the number of the lesson up to which a machine's ledger should be compacted.
 
     If nothing is due, this is the present compaction point, ``machine.n_folded``.
@@ -80,32 +80,32 @@ def compaction_place(machine: Machine, ledger: Ledger, before: datetime, most: i
         machine: the machine.
         ledger: the ledger of its kind.
         before: lessons older than this moment are to be compacted.
-        most: maximum number of changes to keep uncompacted.
+        max_changes: maximum number of changes to keep uncompacted.
     """
     known_from = machine.n_known_from
     lessons = Lesson.objects.filter(machine=machine, number__gt=known_from).order_by("number")
     next_lessons = lessons.filter(number__lte=known_from + MAX_LESSONS_AHEAD)
     last_by_age = next_lessons.filter(created_at__lt=before).aggregate(number=Max("number"))["number"]
-    changes = ledger.rows._default_manager.filter(lesson__machine=machine, lesson__number__gt=known_from)
+    changes = ledger.model._default_manager.filter(lesson__machine=machine, lesson__number__gt=known_from)
     numbers = changes.order_by("-lesson__number").values_list("lesson__number", flat=True)
-    last_by_number = numbers[most // ledger.weight :].first()
+    last_by_number = numbers[max_changes // ledger.changes_per_row :].first()
     return min(max(last_by_age or 0, last_by_number or 0, machine.n_folded), known_from + MAX_LESSONS_AHEAD)
 
 
 @transaction.atomic
-def compaction_announce(machine_id: int, n_folded: int) -> bool:
+def compaction_point_set(machine_id: int, n_folded: int) -> bool:
     """Set a machine's compaction point, and delete its surplus snapshots; return whether that was done.
 
     The row lock includes the key, so it waits for transactions that are about to share the machine's boxes as of an
     earlier lesson. Transactions that come later share the boxes as of a later lesson.
     """
     with connection.cursor() as cursor:
-        cursor.execute("SELECT set_config('lock_timeout', %s, true)", [f"{LOCK_S:.0f}s"])
+        cursor.execute("SELECT set_config('lock_timeout', %s, true)", [f"{LOCK_TIMEOUT_S:.0f}s"])
     machine = Machine.objects.select_for_update(of=("self",)).filter(pk=machine_id).first()
     if machine is None or not machine.n_known_from < n_folded <= machine.n_lessons:
         return False
     old = machine.snapshots.filter(run__finished_at__isnull=False, plays_since=None).order_by("-pk")
-    Snapshot.objects.filter(pk__in=list(old.values_list("pk", flat=True)[SNAPSHOTS_KEPT:])).delete()
+    Snapshot.objects.filter(pk__in=list(old.values_list("pk", flat=True)[MAX_SNAPSHOTS:])).delete()
     last = Lesson.objects.filter(machine=machine, number__lte=n_folded).order_by("-number").first()
     if last is None:
         return False
@@ -120,14 +120,14 @@ def compaction_steps(machine: Machine, ledger: Ledger) -> Iterator[int]:
     Each transaction leaves a complete ledger, so after an interruption the next call continues. Yields the number of
     lessons merged in each transaction.
     """
-    lessons_listed = [
-        Listed(*row)
+    listed_lessons = [
+        ListedLesson(*row)
         for row in Lesson.objects.filter(machine=machine, number__lte=machine.n_folded)
         .order_by("number")
         .values_list("pk", "number", "stands_for")
     ]
-    places = _places(machine, lessons_listed)
-    for _, group in groupby(lessons_listed, key=lambda lesson: bisect_left(places, lesson.last)):
+    places = _places_to_keep(machine, listed_lessons)
+    for _, group in groupby(listed_lessons, key=lambda lesson: bisect_left(places, lesson.last)):
         target, *rest = (lesson.pk for lesson in group)
         while rest:
             n_removed = _compact_step(machine, ledger, target, rest[:MAX_LESSONS_PER_TRANSACTION])
@@ -135,14 +135,15 @@ def compaction_steps(machine: Machine, ledger: Ledger) -> Iterator[int]:
                 return
             rest = rest[n_removed:]
             yield n_removed
-    # A lesson that is alone between two places is not merged. It loses its match, so that retention can delete that.
+    # A lesson that is alone between two places is not merged. It loses its match, so that retention can delete the
+    # match.
     Lesson.objects.filter(machine=machine, number__lte=machine.n_folded, match__isnull=False).update(
         kind=LessonKind.FOLDED, match=None
     )
     Machine.objects.filter(pk=machine.pk, n_folded=machine.n_folded).update(is_folding=False)
 
 
-def _places(machine: Machine, listed: Sequence[Listed]) -> list[int]:
+def _places_to_keep(machine: Machine, listed_lessons: Sequence[ListedLesson]) -> list[int]:
     """Return the numbers of the lessons at which merged lessons must end, ascending.
 
     The machine's memory after these lessons is still needed: for copies that share its boxes, for its snapshots, for
@@ -158,14 +159,14 @@ def _places(machine: Machine, listed: Sequence[Listed]) -> list[int]:
     thoughts = Thought.objects.filter(
         machine=machine,
         seat__match__status=MatchStatus.PLAYING,
-        seat__match__room__changed_at__gte=timezone.now() - timedelta(days=SILENT_DAYS),
+        seat__match__room__changed_at__gte=timezone.now() - timedelta(days=ABANDONED_AFTER_DAYS),
     )
     places |= set(thoughts.values_list("n_lessons", flat=True))
-    ids = [lesson.pk for lesson in listed]
+    ids = [lesson.pk for lesson in listed_lessons]
     # A copy stores the id of the lesson. If that lesson has been merged since, the lesson before it has its place.
     for to_lesson in machine.sharers.values_list("shares_to_lesson", flat=True).distinct():
         if n_earlier := bisect_right(ids, to_lesson or 0):
-            places.add(listed[n_earlier - 1].last)
+            places.add(listed_lessons[n_earlier - 1].last)
     return sorted(places)
 
 
@@ -202,35 +203,36 @@ def _merge(ledger: Ledger, target: int, lessons: Sequence[int]) -> int:
     """Merge the changes of ``lessons`` into the earlier lesson ``target``; return how many lessons have no rows left.
 
     The first row of each box, value or machine gets the merged change, and its other rows are deleted. At most
-    :data:`CHANGES_PER_TRANSACTION` rows are merged, the earliest first. So after an interruption, the merged row of a
-    box still precedes its later rows.
+    :data:`MAX_CHANGES_PER_TRANSACTION` rows are merged, the earliest first. So after an interruption, the merged row of
+    a box still precedes its later rows.
     """
-    rows: Any = ledger.rows._default_manager
-    later = list(rows.filter(lesson__in=lessons).order_by("lesson_id", "pk")[:CHANGES_PER_TRANSACTION])
-    thing_ids = {getattr(row, ledger.thing) for row in later}
-    earlier = rows.filter(lesson=target, **{f"{ledger.thing}__in": thing_ids}).order_by("pk")
+    rows: Any = ledger.model._default_manager
+    later = list(rows.filter(lesson__in=lessons).order_by("lesson_id", "pk")[:MAX_CHANGES_PER_TRANSACTION])
+    thing_ids = {getattr(row, ledger.thing_column) for row in later}
+    earlier = rows.filter(lesson=target, **{f"{ledger.thing_column}__in": thing_ids}).order_by("pk")
     first_rows: dict[int, Any] = {}
     surplus = []
     for row in (*earlier, *later):
-        first = first_rows.setdefault(getattr(row, ledger.thing), row)
+        first = first_rows.setdefault(getattr(row, ledger.thing_column), row)
         if first is not row:
             surplus.append(row.pk)
-            for name in ledger.latest:
+            for name in ledger.latest_columns:
                 setattr(first, name, getattr(row, name))
-            for name in ledger.sums:
+            for name in ledger.summed_columns:
                 pairs = zip(getattr(first, name), getattr(row, name), strict=True)
                 setattr(first, name, [sum(pair) for pair in pairs])
         first.lesson_id = target
         first.ply = None
     rows.filter(pk__in=surplus).delete()
-    ply_columns = {"ply"} & {field.name for field in ledger.rows._meta.concrete_fields}
-    rows.bulk_update(first_rows.values(), ["lesson", *ledger.latest, *ledger.sums, *ply_columns])
-    return len(lessons) if len(later) < CHANGES_PER_TRANSACTION else bisect_left(lessons, later[-1].lesson_id)
+    ply_columns = {"ply"} & {field.name for field in ledger.model._meta.concrete_fields}
+    columns = ["lesson", *ledger.latest_columns, *ledger.summed_columns, *ply_columns]
+    rows.bulk_update(first_rows.values(), columns)
+    return len(lessons) if len(later) < MAX_CHANGES_PER_TRANSACTION else bisect_left(lessons, later[-1].lesson_id)
 
 
 MACHINES_PER_PASS = 3_000
-"""Machines examined in one pass. With a pass every 30 s, all of 200,000 machines take 35 minutes."""
-LATEST = 1_000
+"""Number of machines examined in one pass. With a pass every 30 s, all of 200,000 machines take 35 minutes."""
+N_LATEST_LESSONS = 1_000
 """Number of latest lessons, of all machines; the machines of these lessons are examined in every pass."""
 
 
@@ -254,7 +256,7 @@ def compactions_due(before: datetime, n_lessons: int, after: int) -> tuple[list[
     next_ids = list(
         Machine.objects.filter(pk__gt=after).order_by("pk").values_list("pk", flat=True)[:MACHINES_PER_PASS]
     )
-    latest_ids = set(Lesson.objects.order_by("-pk").values_list("machine", flat=True)[:LATEST])
+    latest_ids = set(Lesson.objects.order_by("-pk").values_list("machine", flat=True)[:N_LATEST_LESSONS])
     oldest_kept = Lesson.objects.filter(machine=OuterRef("pk"), number=OuterRef("known_from") + 1)
     is_old = Exists(oldest_kept.filter(created_at__lt=before))
     due = machines.filter(

@@ -11,11 +11,11 @@ from django.utils import timezone
 from beadbox.rules.outcome import Tally
 from learning.models import Lesson, LessonKind, Machine
 
-TOTALS = ("n_lessons", "n_games", "n_wins", "n_draws", "n_losses", "n_removed", "epsilon", "n_values")
+TOTAL_COLUMNS = ("n_lessons", "n_games", "n_wins", "n_draws", "n_losses", "n_removed", "epsilon", "n_values")
 """Columns of the machine's row that a lesson changes."""
-STORE_LESSONS = f"""
+STORE_LESSONS_SQL = f"""
     WITH taught AS (
-        UPDATE learning_machine SET {", ".join(f"{name} = %({name})s" for name in TOTALS)} WHERE id = %(id)s
+        UPDATE learning_machine SET {", ".join(f"{name} = %({name})s" for name in TOTAL_COLUMNS)} WHERE id = %(id)s
     ), listed AS (
         UPDATE learning_standing SET lessons = %(n_lessons)s, games = %(n_games)s WHERE machine_id = %(id)s
     )
@@ -34,7 +34,7 @@ class Cause(NamedTuple):
     run_id: int | None = None
 
 
-def lessons_open(machine: Machine, kind: LessonKind, causes: Sequence[Cause]) -> list[int]:
+def lessons_add(machine: Machine, kind: LessonKind, causes: Sequence[Cause]) -> list[int]:
     """Store a machine's next lessons, one for each cause, in order; add their games to the machine's totals.
 
     Returns the ids of the lessons. Call under the machine's lock.
@@ -46,7 +46,7 @@ def lessons_open(machine: Machine, kind: LessonKind, causes: Sequence[Cause]) ->
     machine.n_wins += sum(wins)
     machine.n_draws += sum(draws)
     machine.n_losses += sum(losses)
-    values: dict[str, Any] = {name: getattr(machine, name) for name in TOTALS} | {
+    values: dict[str, Any] = {name: getattr(machine, name) for name in TOTAL_COLUMNS} | {
         "id": machine.pk,
         "kind": kind,
         "now": timezone.now(),
@@ -58,11 +58,11 @@ def lessons_open(machine: Machine, kind: LessonKind, causes: Sequence[Cause]) ->
         "losses": losses,
     }
     with connection.cursor() as cursor:
-        cursor.execute(STORE_LESSONS, values)
+        cursor.execute(STORE_LESSONS_SQL, values)
         return [pk for (pk,) in cursor.fetchall()]
 
 
-def lessons_go_back_to(machine_id: int, n_lessons: int) -> bool:
+def has_ledger_since(machine_id: int, n_lessons: int) -> bool:
     """Whether the machine exists and was not reset since its ``n_lessons``-th lesson, so that its state can be read."""
     unchanged = Machine.objects.filter(pk=machine_id, n_lessons=n_lessons)
     return unchanged.exists() or Lesson.objects.filter(machine_id=machine_id, number=n_lessons + 1).exists()

@@ -11,7 +11,7 @@ from games.transport.json_rows import row_columns_sql, row_read
 from learning.exceptions import MachineNotFoundError
 from learning.models import Machine
 
-DELETIONS = 1
+DELETION_LOCK_KEY = 1
 """Key of the PostgreSQL advisory lock that deletions of machines take; the site uses no other key."""
 
 
@@ -21,14 +21,14 @@ def machine_lock(*ids: int) -> list[Machine]:
     Raises:
         MachineNotFoundError: a machine does not exist, or was deleted while this call waited for the lock.
     """
-    machines = machines_locked(ids)
+    machines = machine_lock_existing(ids)
     try:
         return [machines[pk] for pk in ids]
     except KeyError:
         raise MachineNotFoundError from None
 
 
-def machines_locked(ids: Iterable[int]) -> dict[int, Machine]:
+def machine_lock_existing(ids: Iterable[int]) -> dict[int, Machine]:
     """Lock the existing machines among these ids in ascending order; return them by id. Call inside a transaction.
 
     The lock leaves out the key (FOR NO KEY UPDATE), so inserts of rows that refer to a machine do not wait for it.
@@ -37,17 +37,17 @@ def machines_locked(ids: Iterable[int]) -> dict[int, Machine]:
     return {machine.pk: machine for machine in machines}
 
 
-def machine_held(*, pk: int | None = None, slug: str | None = None) -> Machine | None:
+def machine_hold_get(*, pk: int | None = None, slug: str | None = None) -> Machine | None:
     """Return the machine with this id or slug, held as by :func:`machine_hold`; ``None`` if there is none."""
-    return machine_where("id = %s OR slug = %s FOR KEY SHARE", pk, slug)
+    return machine_get_where("id = %s OR slug = %s FOR KEY SHARE", pk, slug)
 
 
-def machine_copied(machine_id: int, room_id: int) -> Machine | None:
+def room_copy_get(machine_id: int, room_id: int) -> Machine | None:
     """Return the copy of a machine that was made for a room; ``None`` if there is none. The copy is not held."""
-    return machine_where("room_id = %s AND copied_from_id = %s", room_id, machine_id)
+    return machine_get_where("room_id = %s AND copied_from_id = %s", room_id, machine_id)
 
 
-def machine_where(condition: str, *values: Any) -> Machine | None:
+def machine_get_where(condition: str, *values: Any) -> Machine | None:
     """Return the machine for which an SQL condition with ``%s`` for ``values`` is true; ``None`` if there is none."""
     statement = f"SELECT {row_columns_sql(Machine, 'machine')} FROM learning_machine AS machine WHERE {condition}"  # noqa: S608
     with connection.cursor() as cursor:
@@ -69,7 +69,7 @@ def deletion_lock(machine_id: int) -> None:
     """Take the locks for the deletion of a machine. Call first in the transaction that deletes it."""
     # One deletion at a time: otherwise deletions of two machines that trained against each other could deadlock.
     with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_advisory_xact_lock(%s)", [DELETIONS])
+        cursor.execute("SELECT pg_advisory_xact_lock(%s)", [DELETION_LOCK_KEY])
     machine_lock_with_key(machine_id)
 
 

@@ -8,11 +8,11 @@ from django.db import connection
 
 from games.models import HUMAN
 
-NAME_GONE = "A deleted machine"
+DELETED_MACHINE_NAME = "A deleted machine"
 
-STOPPED = "It had to stop, and a deleted machine took part in it."
+STOPPED_TOURNAMENT_TEXT = "It had to stop, and a deleted machine took part in it."
 
-FORGET = """
+NAMES_FORGET_SQL = """
     WITH private AS MATERIALIZED (SELECT id FROM learning_machine WHERE id = ANY(%(machines)s) AND NOT is_public),
     stages AS (
         UPDATE learning_runstage SET opponent_name = '' WHERE opponent_machine_id IN (SELECT id FROM private)
@@ -35,4 +35,12 @@ def names_forget(machines: Sequence[int]) -> None:
     Call this just before the deletion: only the machine's row says that the machine is private.
     """
     with connection.cursor() as cursor:
-        cursor.execute(FORGET, {"machines": list(machines), "gone": NAME_GONE, "stopped": STOPPED, "human": HUMAN})
+        cursor.execute(
+            NAMES_FORGET_SQL,
+            {
+                "machines": list(machines),
+                "gone": DELETED_MACHINE_NAME,
+                "stopped": STOPPED_TOURNAMENT_TEXT,
+                "human": HUMAN,
+            },
+        )

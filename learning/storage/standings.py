@@ -13,7 +13,7 @@ from learning.models import CurvePoint, Machine, Standing
 CURVE_POINTS = 32
 """Maximum number of points of a curve: enough for the small curves of the list."""
 
-LISTED_AGAINST = "random"
+LIST_OPPONENT = "random"
 """Key of the opponent of the strengths in the list: every game has it, so the strengths are comparable."""
 
 Points = Iterable[tuple[float, float]]
@@ -37,7 +37,7 @@ def stats_reset(machine: Machine) -> None:
 
 @transaction.atomic
 def stats_add(machine_id: int, points: Points, **fields: float) -> None:
-    """Add points to the curve of a machine that is in the list, and store further fields of its standing.
+    """Add points to the curve of a machine that is in the list, and store ``fields`` of its standing.
 
     Points beyond the machine's number of games date from before a reset, and are dropped.
     """
@@ -45,13 +45,13 @@ def stats_add(machine_id: int, points: Points, **fields: float) -> None:
     if stats is None:
         return
     points = [point for point in (*stats.points, *points) if point[0] <= stats.games]
-    stats.curve = [number for point in thinned(points) for number in point]
+    stats.curve = [number for point in curve_thin(points) for number in point]
     for field, value in fields.items():
         setattr(stats, field, value)
     stats.save(update_fields=["curve", *fields])
 
 
-def thinned(points: Points) -> list[tuple[float, float]]:
+def curve_thin(points: Points) -> list[tuple[float, float]]:
     """Return at most :data:`CURVE_POINTS` of the points, in ascending order of games.
 
     Of several points with the same number of games, the last is kept. While there are too many points, the one with the
@@ -68,9 +68,9 @@ def thinned(points: Points) -> list[tuple[float, float]]:
 def strength_fields(strength: Strength, lessons: int) -> dict[str, float]:
     """Return the fields of a standing for a strength that was measured after ``lessons`` lessons.
 
-    This is only ``measured`` if the strength has no result against :data:`LISTED_AGAINST`.
+    If the strength has no result against :data:`LIST_OPPONENT`, the only field is ``measured``.
     """
-    chances = strength.get(LISTED_AGAINST)
+    chances = strength.get(LIST_OPPONENT)
     if not chances:
         return {"measured": lessons}
     win, draw, loss = (cast("float", chances[result]) for result in ("win", "draw", "loss"))

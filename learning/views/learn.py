@@ -25,7 +25,7 @@ from learning.forms.machines import game_label
 from learning.kinds.code import Code
 from learning.selectors.code import learn_view
 from learning.selectors.graphs import graph_view
-from learning.services.learn import trained_machine_keep
+from learning.services.learn import trained_machine_create
 from learning.services.personal_machines import owner_of
 
 SAVED_MAX_BYTES = 500_000
@@ -118,7 +118,7 @@ def learn_keep(request: HttpRequest) -> HttpResponse:
         for problem in parsed_address.problems:
             raise MalformedError(f"In this address, {problem.field} is wrong. {problem.detail}")
         with guest_for_seat(request, principal_of_request(request)) as person:
-            machine, run = trained_machine_keep(
+            machine, run = trained_machine_create(
                 user=owner_of(person),
                 config=parsed_address.config,
                 preset=parsed_address.preset,

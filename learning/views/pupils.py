@@ -79,7 +79,7 @@ def class_join(request: HttpRequest, secret: str) -> HttpResponse:
     if pupil is not None and pupil["classroom"] == classroom.pk:
         return redirect("class_me")
     form, status = JoinForm(request.POST or None), 200
-    words = [services.words_random() for _ in range(N_NAMES)]
+    words = [services.random_name_numbers() for _ in range(N_NAMES)]
     names = [(f"{first}-{second}", pupil_name(first, second)) for first, second in words]
     if request.method == "POST":
         chosen = request.POST.get("words", "")
@@ -89,7 +89,10 @@ def class_join(request: HttpRequest, secret: str) -> HttpResponse:
         data = form.cleaned_data
         try:
             participant = services.participant_join(
-                classroom_id=classroom.pk, guest=data["guest"], words=data["words"], typed_name=data["typed_name"]
+                classroom_id=classroom.pk,
+                guest=data["guest"],
+                name_numbers=data["words"],
+                typed_name=data["typed_name"],
             )
         except PlayError as error:
             refusal_add(form, error)

@@ -34,7 +34,7 @@ def _execute(final: ClassFinal, turn: TurnEnd) -> list[int]:
         found.append(step)
         progress = len(found) / games.n_steps
         if turn.is_reached and progress < 1:
-            jobs.let_go(final, entrants=games.entrants, found=found, progress=progress)
+            jobs.release(final, entrants=games.entrants, found=found, progress=progress)
             return [final.pk]
         if time.monotonic() - stored_at > TELL_EVERY_S:
             jobs.renew(final, LEASE_S, progress=progress)
@@ -76,7 +76,7 @@ class ClassFinals(JobKind[ClassFinal]):
             _fail(job, str(error))
             return []
         except Exception as error:
-            _fail(job, jobs.fault(error))
+            _fail(job, jobs.error_text(error))
             raise
 
 

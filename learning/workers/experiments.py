@@ -39,26 +39,26 @@ class TurnOverError(Exception):
 
 def experiment_execute(run: ExperimentRun, turn: TurnEnd | None = None) -> None:
     """Run a claimed experiment until it ends, is cancelled, loses its lease, or the turn ends; at least one part."""
-    hold = _Hold(run, turn)
+    claimed_run = _ClaimedRun(run, turn)
     try:
         experiment = EXPERIMENTS.get(run.experiment)
         if experiment is None or experiment.edition != run.edition:
-            hold.end(JobStatus.FAILED, error="This experiment has changed since. Run it again.")
+            claimed_run.end(JobStatus.FAILED, error="This experiment has changed since. Run it again.")
             return
-        result = experiment.run(experiment.settings(run.parameters), run.seed, hold.tell, hold.found)
-        hold.end(JobStatus.FINISHED, progress=1.0, result=result.to_json())
+        result = experiment.run(experiment.settings(run.parameters), run.seed, claimed_run.report, claimed_run.found)
+        claimed_run.end(JobStatus.FINISHED, progress=1.0, result=result.to_json())
     except (JobLostError, TurnOverError):
         return
     except ExperimentCancelledError:
-        hold.end(JobStatus.CANCELLED)
+        claimed_run.end(JobStatus.CANCELLED)
     except DATABASE_ERRORS:
         raise  # the lease expires, and recovery continues the run when the database is available again
     except Exception as error:
-        hold.end(JobStatus.FAILED, error=jobs.fault(error))
+        claimed_run.end(JobStatus.FAILED, error=jobs.error_text(error))
         raise
 
 
-class _Hold:
+class _ClaimedRun:
     """A worker's access to a claimed run: nothing is stored after the lease is lost.
 
     Attributes:
@@ -71,7 +71,7 @@ class _Hold:
         self.n_stored = len(self.found)
         self.sent_at = time.monotonic()
 
-    def tell(self, done: int, total: int) -> None:
+    def report(self, done: int, total: int) -> None:
         """Report ``done`` of ``total`` units of work: store the progress at most every :data:`TELL_EVERY_S` seconds.
 
         Raises:
@@ -79,7 +79,7 @@ class _Hold:
             ExperimentCancelledError, JobLostError.
         """
         if self.turn.is_reached and done < total:
-            self._let_go(done / total)
+            self._release(done / total)
         if time.monotonic() - self.sent_at < TELL_EVERY_S:
             return
         jobs.renew(self.run, LEASE_S, progress=done / total)
@@ -87,9 +87,9 @@ class _Hold:
             raise ExperimentCancelledError
         self.sent_at = time.monotonic()
 
-    def _let_go(self, progress: float) -> NoReturn:
+    def _release(self, progress: float) -> NoReturn:
         with transaction.atomic():
-            jobs.let_go(self.run, progress=progress)
+            jobs.release(self.run, progress=progress)
             ExperimentPart.objects.create(run=self.run, number=self.n_stored, found=self.found[self.n_stored :])
         raise TurnOverError
 
@@ -108,10 +108,10 @@ class Experiments(JobKind[ExperimentRun]):
     lease_s = LEASE_S
     account = "user"
     order = (Coalesce("lease_until", "created_at"), "pk")
-    begun = {"started_at": Coalesce("started_at", Now())}
+    claim_fields = {"started_at": Coalesce("started_at", Now())}
 
     @property
-    def going_on(self) -> QuerySet[ExperimentRun]:
+    def eligible(self) -> QuerySet[ExperimentRun]:
         """All runs; none while kernels are being compiled, because experiments play millions of games."""
         return self.rows.none() if kernels_compiling() or games_compiling() else self.rows
 
@@ -120,7 +120,9 @@ class Experiments(JobKind[ExperimentRun]):
 
     def take_turn(self, job: ExperimentRun, end: TurnEnd) -> list[int]:
         experiment_execute(job, end)
-        return list(ExperimentRun.objects.filter(jobs.waits(timezone.now()), pk=job.pk).values_list("pk", flat=True))
+        return list(
+            ExperimentRun.objects.filter(jobs.waiting_filter(timezone.now()), pk=job.pk).values_list("pk", flat=True)
+        )
 
 
 EXPERIMENT_RUNS = Experiments()

@@ -3,8 +3,8 @@
 The row of a job is authoritative; a message to the workers is only a wake-up that says *some job waits*. The worker
 that gets the message claims the next job by compare-and-set (:meth:`JobKind.claim`). The worker has the job while the
 row has the lease of this claim, and renews the lease as it works (:func:`renew`). At the end of its turn (time slice)
-the worker releases an unfinished job (:func:`let_go`) and sends a wake-up. A dead worker leaves a lease that expires,
-and an unavailable broker loses wake-ups; recovery finds such jobs (:func:`forgotten`).
+the worker releases an unfinished job (:func:`release`) and sends a wake-up. A dead worker leaves a lease that expires,
+and an unavailable broker loses wake-ups; recovery finds such jobs (:func:`wake_ups_take`).
 
 The next turn goes to the kind, and within it to the account, whose last turn is longest ago. So neither the many jobs
 of one account nor the long jobs of a kind delay other jobs by more than a few turns.
@@ -49,7 +49,7 @@ class JobLostError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class TurnEnd:
-    """The end of a worker's turn: ``seconds`` after its begin, or never."""
+    """The end of a worker's turn: ``seconds`` after its beginning, or never."""
 
     seconds: float | None = None
     begun_at: float = field(default_factory=monotonic)
@@ -60,7 +60,7 @@ class TurnEnd:
         return self.seconds is not None and monotonic() - self.begun_at >= self.seconds
 
 
-def waits(now: datetime) -> Q:
+def waiting_filter(now: datetime) -> Q:
     """Return a filter for jobs that wait for a worker: never begun, released, or with an expired lease."""
     is_over = Q(lease_until__lt=now) | Q(lease_until__gt=now + MAX_LEASE)
     return Q(status=JobStatus.QUEUED) | Q(status=JobStatus.RUNNING) & is_over
@@ -76,7 +76,7 @@ class JobKind(ABC, Generic[JobT]):
         lease_s: seconds without a renewal after which another worker may claim a job.
         account: the path from a job to its account; jobs of guests and of the site count as one account.
         order: the order of an account's waiting jobs.
-        begun: fields besides the lease that a claim stores.
+        claim_fields: fields besides the lease that a claim stores.
     """
 
     slug: ClassVar[str]
@@ -85,14 +85,14 @@ class JobKind(ABC, Generic[JobT]):
     lease_s: ClassVar[float]
     account: ClassVar[str]
     order: ClassVar[Sequence[Any]]
-    begun: ClassVar[Mapping[str, Any]] = {}
+    claim_fields: ClassVar[Mapping[str, Any]] = {}
 
     @property
     def rows(self) -> QuerySet[JobT]:
         return self.model._default_manager.all()
 
     @property
-    def going_on(self) -> QuerySet[JobT]:
+    def eligible(self) -> QuerySet[JobT]:
         """The jobs that may have turns at present; the other jobs get no wake-ups."""
         return self.rows
 
@@ -105,11 +105,11 @@ class JobKind(ABC, Generic[JobT]):
         # The condition uses only columns of the row. A condition on another table would be a subquery, which PostgreSQL
         # does not evaluate again after waiting for the row, so two workers could both get the job. Claims differ only
         # in the lease; two claims of a job never have equal leases.
-        is_claimed = self.rows.filter(waits(now), pk=job_id).update(
+        is_claimed = self.rows.filter(waiting_filter(now), pk=job_id).update(
             status=JobStatus.RUNNING,
             lease_until=now + timedelta(seconds=self.lease_s),
             leased_by=worker_name(),
-            **self.begun,
+            **self.claim_fields,
         )
         job = self.rows.select_related(*self.related).filter(pk=job_id).first() if is_claimed else None
         if job is not None:
@@ -130,7 +130,7 @@ class JobKind(ABC, Generic[JobT]):
         """Work on a claimed job until it is over or the turn ends; return the jobs of this kind that now wait."""
 
 
-def held(job: JobT) -> JobT:
+def job_lock(job: JobT) -> JobT:
     """Return the current row of a job that this worker has, locked until the transaction ends.
 
     Raises:
@@ -151,7 +151,7 @@ def renew(job: Job, lease_s: float, **fields: Any) -> None:
     _update(job, lease_until=timezone.now() + timedelta(seconds=lease_s), **fields)
 
 
-def let_go(job: Job, **fields: Any) -> None:
+def release(job: Job, **fields: Any) -> None:
     """Release a job and store ``fields``; the job waits for its next turn.
 
     Raises:
@@ -172,7 +172,7 @@ def end(job: Job, status: JobStatus, **fields: Any) -> None:
 
 
 def take_back(kind: JobKind[Any], job_id: int) -> bool:
-    """Take a job away from its worker, so that the job waits again; return whether a worker had it.
+    """Take a job away from its worker, so that the job waits again; return whether a worker had the job.
 
     All that the worker has stored stays. If the worker is alive, its next write fails (:class:`JobLostError`).
     """
@@ -186,8 +186,8 @@ def worker_name() -> str:
     return f"{gethostname()[:80]} {os.getpid()}"
 
 
-def fault(error: Exception) -> str:
-    """Return the error text of a failed job, at most 2,000 characters; errors other than refusals with their type."""
+def error_text(error: Exception) -> str:
+    """Return the error text of a failed job, at most 2,000 characters. Unless it is a refusal, it names the type."""
     text = str(error) if refusal_of(error) else f"{type(error).__name__}: {error}"
     return text[:2000]
 
@@ -208,9 +208,9 @@ def claim_next(kinds: Sequence[JobKind[Any]]) -> tuple[JobKind[Any], Any] | None
     while True:
         now = timezone.now()
         waiting = [
-            _Waiting(kind, account, first_id)
+            _WaitingAccount(kind, account, first_id)
             for kind in kinds
-            for account, first_id in kind.going_on.filter(waits(now))
+            for account, first_id in kind.eligible.filter(waiting_filter(now))
             .order_by()
             .values_list(kind.account)
             .annotate(Min("pk"))
@@ -218,16 +218,16 @@ def claim_next(kinds: Sequence[JobKind[Any]]) -> tuple[JobKind[Any], Any] | None
         if not waiting:
             return None
         kind, account, _ = min(waiting, key=_turn_order(waiting))
-        account_jobs = kind.going_on.filter(waits(now), **{kind.account: account}).order_by(*kind.order)
+        account_jobs = kind.eligible.filter(waiting_filter(now), **{kind.account: account}).order_by(*kind.order)
         next_row = account_jobs.only("status", "lease_until", "knocked_at").first()
         job = None if next_row is None else kind.claim(next_row.pk, now)
         if next_row is not None and job is not None:
             TURNS.labels(kind.slug).inc()
-            LEASES_LOST.inc(_has_run_out(next_row))
+            LEASES_LOST.inc(_has_expired_lease(next_row))
             return kind, job
 
 
-class _Waiting(NamedTuple):
+class _WaitingAccount(NamedTuple):
     """An account with waiting jobs of a kind; ``first_id`` is the oldest of them."""
 
     kind: JobKind[Any]
@@ -235,7 +235,7 @@ class _Waiting(NamedTuple):
     first_id: int
 
 
-def _turn_order(waiting: Sequence[_Waiting]) -> Callable[[_Waiting], tuple[float, float, int]]:
+def _turn_order(waiting: Sequence[_WaitingAccount]) -> Callable[[_WaitingAccount], tuple[float, float, int]]:
     """Return the sort key of the next turn: the last turn of the kind, then of the account in it, then the job's id.
 
     A kind or an account without a turn so far comes first.
@@ -248,7 +248,7 @@ def _turn_order(waiting: Sequence[_Waiting]) -> Callable[[_Waiting], tuple[float
     turns = Turn.objects.filter(is_of_accounts).values_list("kind", "account", "last_at")
     last_of_accounts: dict[tuple[str, int | None], datetime] = {turn[:2]: turn[2] for turn in turns}
 
-    def sort_key(group: _Waiting) -> tuple[float, float, int]:
+    def sort_key(group: _WaitingAccount) -> tuple[float, float, int]:
         moments = last_of_kinds[group.kind.slug], last_of_accounts.get((group.kind.slug, group.account))
         kind_at, account_at = (moment.timestamp() if moment is not None else 0.0 for moment in moments)
         return kind_at, account_at, group.first_id
@@ -256,22 +256,22 @@ def _turn_order(waiting: Sequence[_Waiting]) -> Callable[[_Waiting], tuple[float
     return sort_key
 
 
-def forgotten(kind: JobKind[Any]) -> list[int]:
-    """Return the ids of waiting jobs with a last wake-up long ago, oldest first; store now as their last wake-up.
+def wake_ups_take(kind: JobKind[Any]) -> list[int]:
+    """Return the ids of waiting jobs whose last wake-up is long ago, oldest first; record a new wake-up for each.
 
-    The caller sends the wake-ups. At most :data:`MAX_WAKE_UPS` jobs are returned.
+    The caller sends these wake-ups. At most :data:`MAX_WAKE_UPS` jobs are returned.
     """
     now = timezone.now()
     long_ago = Q(knocked_at__lt=now - timedelta(seconds=WAKE_UP_AGAIN_S)) | Q(knocked_at__gt=now + MAX_LEASE)
-    waiting = kind.going_on.filter(waits(now), long_ago)
+    waiting = kind.eligible.filter(waiting_filter(now), long_ago)
     jobs = list(waiting.order_by("knocked_at", "pk").only("status", "lease_until", "knocked_at")[:MAX_WAKE_UPS])
     ids = [job.pk for job in jobs]
     kind.rows.filter(pk__in=ids).update(knocked_at=now)
-    LEASES_LOST.inc(sum(map(_has_run_out, jobs)))
+    LEASES_LOST.inc(sum(map(_has_expired_lease, jobs)))
     return ids
 
 
-def _has_run_out(job: Job) -> bool:
+def _has_expired_lease(job: Job) -> bool:
     """Whether a waiting job has an expired lease that has not been counted yet.
 
     A release sets ``knocked_at`` to the end of the lease. Recovery of an expired lease sets it to a later moment.

@@ -13,7 +13,7 @@ from django.utils import timezone
 from games.limits.quotas import guest_retention_share
 from learning.kinds.registry import kind_of
 from learning.models import Machine
-from learning.storage.compaction import compaction_announce, compaction_place, compaction_steps, compactions_due
+from learning.storage.compaction import compaction_point, compaction_point_set, compaction_steps, compactions_due
 from learning.workers.jobs import TurnEnd
 
 logger = logging.getLogger("learning.workers.ledger")
@@ -34,9 +34,9 @@ def ledgers_compact(turn: TurnEnd) -> bool:
     Transactions are short, so they delay no others. A machine with a row that stays locked is left for a later pass.
     """
     n_steps = 0
-    overdue_since = timezone.now() - timedelta(days=_days_kept(of_guest=True) + 1)
+    overdue_since = timezone.now() - timedelta(days=_retention_days(of_guest=True) + 1)
     ids, after = compactions_due(overdue_since, MIN_LESSONS_TO_EXAMINE, cache.get(RESUME_KEY, 0))
-    # Stored before the work, so that a failure does not repeat the same machines. A later round finds the rest.
+    # Stored before the work, so that a failure does not repeat the same machines. A later pass finds the rest.
     cache.set(RESUME_KEY, after, EXAMINE_AGAIN_S)
     for pk in ids:
         try:
@@ -50,7 +50,7 @@ def ledgers_compact(turn: TurnEnd) -> bool:
     return False
 
 
-def _days_kept(*, of_guest: bool) -> float:
+def _retention_days(*, of_guest: bool) -> float:
     """Return the days for which a ledger keeps lessons uncompacted; fewer for guests and copies on a crowded site."""
     days: int = settings.KEEP_LEDGER_DAYS
     return days * guest_retention_share() if of_guest else days
@@ -66,15 +66,15 @@ def _compact(machine_id: int, turn: TurnEnd) -> int:
         return 0
     ledger, max_changes = kind_of(machine).memory.ledger, settings.KEEP_LEDGER_CHANGES
     of_guest = machine.guest is not None or machine.room_id is not None
-    since = timezone.now() - timedelta(days=_days_kept(of_guest=of_guest))
+    since = timezone.now() - timedelta(days=_retention_days(of_guest=of_guest))
     overdue_since = since - timedelta(days=1)
     while (
         machine.is_folding
-        or compaction_place(machine, ledger, overdue_since, max_changes + max_changes // EXCESS_DIVISOR)
+        or compaction_point(machine, ledger, overdue_since, max_changes + max_changes // EXCESS_DIVISOR)
         > machine.n_folded
     ):
         if not machine.is_folding:
-            if not compaction_announce(machine_id, compaction_place(machine, ledger, since, max_changes)):
+            if not compaction_point_set(machine_id, compaction_point(machine, ledger, since, max_changes)):
                 return n_steps
             machine.refresh_from_db()
         for _ in compaction_steps(machine, ledger):

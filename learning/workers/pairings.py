@@ -37,17 +37,17 @@ logger = logging.getLogger("learning.workers.pairings")
 
 LEASE_S = 20
 """Seconds without a renewal after which another worker may play a pairing."""
-LOOK_AGAIN_S = 0.2
+POLL_S = 0.2
 """Seconds that :func:`tournament_play` waits if no pairing can be claimed."""
-SAY_EVERY_S = 1
+STORE_EVERY_S = 1
 """Seconds between two updates of a pairing's progress and lease while games are played move by move."""
 TELL_EVERY_S = 1
 """Minimum seconds between two messages to a tournament's page; the end of a tournament is always sent."""
 
 
-def claimable(tournament_id: int) -> list[int]:
+def claimable_pairings(tournament_id: int) -> list[int]:
     """Return the ids of the pairings of a tournament that wait or have an expired lease, in order of their numbers."""
-    pairings = Pairing.objects.filter(jobs.waits(timezone.now()), tournament_id=tournament_id)
+    pairings = Pairing.objects.filter(jobs.waiting_filter(timezone.now()), tournament_id=tournament_id)
     return list(pairings.order_by("number").values_list("pk", flat=True))
 
 
@@ -86,9 +86,9 @@ def tournament_play(tournament_id: int, progress: Callable[[Pairing], None] | No
     ``progress`` is called after each pairing that this process has played.
     """
     while Tournament.objects.filter(pk=tournament_id, status=JobStatus.RUNNING).exists():
-        waiting = claimable(tournament_id)
+        waiting = claimable_pairings(tournament_id)
         if not waiting:
-            time.sleep(LOOK_AGAIN_S)
+            time.sleep(POLL_S)
         for pairing_id in waiting:
             pairing = PAIRINGS.claim(pairing_id)
             if pairing is not None:
@@ -113,7 +113,7 @@ def round_begin(tournament: Tournament) -> list[int]:
             first=by_number[meeting.first],
             second=by_number[meeting.second],
         )
-        for index, meeting in enumerate(_meetings(tournament, [entrant_of(entry) for entry in entries]))
+        for index, meeting in enumerate(_round_meetings(tournament, [entrant_of(entry) for entry in entries]))
     )
     return [pairing.pk for pairing in pairings]
 
@@ -134,7 +134,7 @@ def pairing_fail(pairing: Pairing, error: Exception) -> None:
             if tournament is None:
                 return
             jobs.end(pairing, JobStatus.FAILED)
-            tournament_end(tournament, JobStatus.FAILED, jobs.fault(error))
+            tournament_end(tournament, JobStatus.FAILED, jobs.error_text(error))
     except JobLostError:
         return
     tournament_tell(tournament)
@@ -179,7 +179,7 @@ def _advance(tournament: Tournament) -> list[int]:
     return []
 
 
-def _meetings(tournament: Tournament, entrants: list[Entrant]) -> list[Meeting]:
+def _round_meetings(tournament: Tournament, entrants: list[Entrant]) -> list[Meeting]:
     if tournament.format == TournamentFormat.ROUND_ROBIN:
         return round_robin(entrants)
     return swiss_meetings(entrants, results_of(tournament), tournament.seed, tournament.round)
@@ -197,7 +197,7 @@ def _play_games(pairing: Pairing, turn: TurnEnd) -> Contest | None:
     """
     tournament = pairing.tournament
     rng, game = RandomSource(tournament.seed, pairing.number), tournament.game_rules
-    first, second = (_player(entry, game) for entry in (pairing.first, pairing.second))
+    first, second = (_entry_player(entry, game) for entry in (pairing.first, pairing.second))
     if game.listable and first.table is not None and second.table is not None:
         return contest(game, first.table, second.table, tournament.n_games, rng)
     return _play_long_games(pairing, first.played, second.played, rng, turn)
@@ -217,11 +217,11 @@ def _play_long_games(
         nonlocal stored_at
         state = {"random_state": rng.text, **_result_fields(so_far)}
         if turn.is_reached and sum(_result_fields(so_far).values()) < tournament.n_games:
-            jobs.let_go(pairing, **state)
+            jobs.release(pairing, **state)
             return False
-        if time.monotonic() - stored_at >= SAY_EVERY_S:
+        if time.monotonic() - stored_at >= STORE_EVERY_S:
             stored_at = time.monotonic()
-            _say(pairing, state)
+            _store_progress(pairing, state)
         return True
 
     result = contest_played(tournament.game_rules, first, second, tournament.n_games, rng, goes_on, earlier)
@@ -232,7 +232,7 @@ def _play_long_games(
     return result
 
 
-def _say(pairing: Pairing, state: dict[str, Any]) -> None:
+def _store_progress(pairing: Pairing, state: dict[str, Any]) -> None:
     """Renew the lease of a pairing and store its progress.
 
     Raises:
@@ -242,7 +242,7 @@ def _say(pairing: Pairing, state: dict[str, Any]) -> None:
     tournament_tell(pairing.tournament)
 
 
-def _player(entry: TournamentEntry, game: AnyGame) -> ContestPlayer:
+def _entry_player(entry: TournamentEntry, game: AnyGame) -> ContestPlayer:
     """Return the player of an entry, with the memory that it had when the tournament began."""
     if entry.opponent:
         return ContestPlayer(OPPONENTS[entry.opponent], OPPONENTS[entry.opponent])
@@ -261,7 +261,7 @@ class Pairings(JobKind[Pairing]):
     order = ("number", "pk")
 
     @property
-    def going_on(self) -> QuerySet[Pairing]:
+    def eligible(self) -> QuerySet[Pairing]:
         """All pairings except those that wait for compiled kernels."""
         rows = self.rows
         if kernels_compiling():
@@ -279,7 +279,7 @@ class Pairings(JobKind[Pairing]):
             waiting = _play_or_fail(pairing, end)
             if waiting or end.is_reached:
                 return waiting
-            pairing = next(filter(None, map(PAIRINGS.claim, claimable(job.tournament_id))), None)
+            pairing = next(filter(None, map(PAIRINGS.claim, claimable_pairings(job.tournament_id))), None)
         return []
 
 

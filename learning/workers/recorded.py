@@ -20,7 +20,7 @@ from learning.models import CurvePoint, JobStatus, LessonKind, Machine, Training
 from learning.storage.lessons import Cause
 from learning.storage.locks import machine_lock
 from learning.storage.standings import curve_scores, stats_add, strength_fields
-from learning.workers.runs import run_marks
+from learning.workers.runs import run_curve_game_counts
 
 
 def house_record(house: HouseMachine) -> RecordedTraining:
@@ -34,11 +34,11 @@ def house_record(house: HouseMachine) -> RecordedTraining:
     training, memory, rng = kind_of(machine).training, fresh_memory(rules, house.side, rule), RandomSource(house.seed)
     tally, points = Tally(), list[RecordedPoint]()
     recorder = StepRecorder(memory)
-    marks = run_marks(TrainingRun(n_games=house.n_games), machine)
-    for stop in sorted({*marks, *filter(is_snapshot, range(house.n_games))}):
+    curve_counts = run_curve_game_counts(TrainingRun(n_games=house.n_games), machine)
+    for stop in sorted({*curve_counts, *filter(is_snapshot, range(house.n_games))}):
         if stop > tally.games:
             tally += memory.train(OPPONENTS[house.opponent], stop - tally.games, rng)
-        if stop in marks:
+        if stop in curve_counts:
             points.append(
                 RecordedPoint(stop, tally, training.measure_strength(memory, RandomSource(house.seed, stop + 1)))
             )

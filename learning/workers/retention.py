@@ -29,33 +29,33 @@ from learning.storage.retention import (
     Key,
     RetentionRule,
     Rows,
-    as_key,
-    by_key,
+    key_of,
+    key_window,
     machine_rows_delete,
 )
 from learning.workers.jobs import TurnEnd
 
 logger = logging.getLogger("learning.workers.retention")
 
-ROWS_OF_A_MACHINE = 20_000
+MAX_MACHINE_ROWS = 20_000
 """Maximum number of rows of a machine deleted from each table in one transaction."""
-LOCK_MS = 20
+LOCK_TIMEOUT_MS = 20
 """Maximum wait for a lock, in milliseconds. After that, smaller batches are tried, or the rows wait for a later run."""
-STATEMENT_MS = 1_000
+STATEMENT_TIMEOUT_MS = 1_000
 """Maximum duration of a statement, in milliseconds."""
-MAX_FAILED = 5
+MAX_FAILED_ROWS = 5
 """Number of rows that may fail in one rule. After more, the database is too busy, so the rule waits for a later run."""
-LEFT_FILES = ("pymp-*", "tmp*.upload*")
-"""Files that killed Python processes and Django uploads leave in the temporary folder."""
-KEEP_FILES_S = 24 * 3600
+LEFTOVER_FILE_PATTERNS = ("pymp-*", "tmp*.upload*")
+"""Patterns of the files that killed Python processes and Django uploads leave in the temporary folder."""
+MIN_LEFTOVER_AGE_S = 24 * 3600
 
 Place = tuple[str, Key | None]
 """The place at which a run stopped: the name of the rule, and the key after which the next run continues."""
-Took = list[tuple[str, float]]
+BatchTimes = list[tuple[str, float]]
 """The name of the rule and the duration in seconds of each batch."""
 
 
-def _machines_abandon(machines: QuerySet[Machine]) -> None:
+def _machines_mark_deleted(machines: QuerySet[Machine]) -> None:
     """Mark machines as deleted (:data:`DELETED_SLUG_PREFIX`), and remove their owners and names.
 
     Later batches delete their rows.
@@ -76,9 +76,9 @@ def _classes_delete(classes: QuerySet[Classroom]) -> None:
     machines = Machine.objects.filter(
         pk__in=list(Machine.objects.filter(classroom__in=classes).values_list("pk", flat=True))
     )
-    # All machines go together, so the shared boxes need not become rows of the machines that share them.
+    # All machines are deleted, so the shared boxes need not become rows of the machines that share them.
     machines.update(shares=None, shares_to_lesson=None, shares_to_box=None)
-    _machines_abandon(machines)
+    _machines_mark_deleted(machines)
     classes.delete()
     SharedLink.objects.filter(pk__in=links).delete()
 
@@ -87,14 +87,14 @@ def _machines_delete(machines: QuerySet[Machine]) -> None:
     """Delete some rows of machines that are marked as deleted; delete the machines without rows."""
     for machine in machines:
         kind_of(machine).memory.unshare(machine)
-        if not machine_rows_delete(machine, ROWS_OF_A_MACHINE):
+        if not machine_rows_delete(machine, MAX_MACHINE_ROWS):
             machine.delete()
 
 
 RULES: Sequence[RetentionRule] = (
     *SITE_RULES,
     RetentionRule("unused classes", classrooms_unused, _classes_delete, batch=1),
-    RetentionRule("unused machines", machines_unused, _machines_abandon, batch=5),
+    RetentionRule("unused machines", machines_unused, _machines_mark_deleted, batch=5),
     RetentionRule(
         "rows of machines",
         lambda: Machine.objects.filter(slug__startswith=DELETED_SLUG_PREFIX),
@@ -105,7 +105,7 @@ RULES: Sequence[RetentionRule] = (
 )
 
 
-def retention_run(turn: TurnEnd, place: Place | None = None, took: Took | None = None) -> Place | None:
+def retention_run(turn: TurnEnd, place: Place | None = None, batch_times: BatchTimes | None = None) -> Place | None:
     """Apply the rules, from a place on, until the turn ends; return the place to continue, or ``None`` after all rules.
 
     An interrupted batch is rolled back. Two concurrent runs skip each other's rows.
@@ -113,15 +113,15 @@ def retention_run(turn: TurnEnd, place: Place | None = None, took: Took | None =
     Args:
         turn: the turn of this worker, at whose end the run stops.
         place: the place at which an earlier run stopped. If that rule no longer exists, the run begins at the first.
-        took: collects the durations of the batches.
+        batch_times: collects the durations of the batches.
     """
     names = [rule.name for rule in RULES]
     first_rule, key = (names.index(place[0]), place[1]) if place and place[0] in names else (0, None)
     if place is None:
-        files_clear()
+        leftover_files_delete()
     for rule in RULES[first_rule:]:
         try:
-            for next_key in _apply_rule(rule, key, [] if took is None else took):
+            for next_key in _apply_rule(rule, key, [] if batch_times is None else batch_times):
                 if turn.is_reached:
                     return rule.name, next_key
         except OperationalError:
@@ -130,7 +130,7 @@ def retention_run(turn: TurnEnd, place: Place | None = None, took: Took | None =
     return None
 
 
-def _apply_rule(rule: RetentionRule, last_key: Key | None, took: Took) -> Iterator[Key | None]:
+def _apply_rule(rule: RetentionRule, last_key: Key | None, batch_times: BatchTimes) -> Iterator[Key | None]:
     """Apply a rule batch by batch; after each batch, yield the key after which to continue."""
     failed: list[Key] = []
     while True:
@@ -139,15 +139,15 @@ def _apply_rule(rule: RetentionRule, last_key: Key | None, took: Took) -> Iterat
             condition, window_end = rule.window(rule.due(), last_key)
             due_rows = rule.due().filter(condition)
             due_keys = due_rows.order_by("pk").values_list("pk", flat=True).distinct()[: rule.batch]
-            keys = [] if window_end is None else [as_key(key) for key in due_keys]
+            keys = [] if window_end is None else [key_of(key) for key in due_keys]
         n_done = _apply_to_batch(rule, due_rows, keys, failed) if keys else 0
-        took.append((rule.name, perf_counter() - begun_at))
+        batch_times.append((rule.name, perf_counter() - begun_at))
         if window_end is None:
             return
         if len(keys) < rule.batch:
             last_key = window_end
         elif n_done < len(keys):  # some rows were locked or failed: skip them in this run
-            last_key = keys[-1] if rule.window is by_key else window_end
+            last_key = keys[-1] if rule.window is key_window else window_end
         yield last_key
 
 
@@ -172,7 +172,7 @@ def _apply_to_batch(rule: RetentionRule, due: Rows, keys: Sequence[Key], failed:
             return _apply_to_batch(rule, due, keys[:half], failed) + _apply_to_batch(rule, due, keys[half:], failed)
         if isinstance(error, OperationalError):
             failed.append(keys[0])
-            if len(failed) > MAX_FAILED:
+            if len(failed) > MAX_FAILED_ROWS:
                 raise
         logger.warning("retention: %s: %s is skipped", rule.name, keys[0], exc_info=True)
         return 0
@@ -180,21 +180,24 @@ def _apply_to_batch(rule: RetentionRule, due: Rows, keys: Sequence[Key], failed:
 
 @contextmanager
 def _transaction() -> Iterator[None]:
-    """Run a transaction with short time limits. Its commit does not wait for the disk, since a crash may undo it."""
+    """Run a transaction with short time limits. Its commit does not wait for the disk: a crash may undo a deletion."""
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute(
             "SELECT set_config('lock_timeout', %s, true), set_config('statement_timeout', %s, true),"
             " set_config('synchronous_commit', 'off', true)",
-            [f"{LOCK_MS}ms", f"{STATEMENT_MS}ms"],
+            [f"{LOCK_TIMEOUT_MS}ms", f"{STATEMENT_TIMEOUT_MS}ms"],
         )
         yield
 
 
-def files_clear() -> None:
+def leftover_files_delete() -> None:
     """Delete files, at least a day old, that killed processes of this system account left in the temporary folder."""
-    before = timezone.now().timestamp() - KEEP_FILES_S
+    before = timezone.now().timestamp() - MIN_LEFTOVER_AGE_S
     old = [
-        path for pattern in LEFT_FILES for path in Path(tempfile.gettempdir()).glob(pattern) if _is_ours(path, before)
+        path
+        for pattern in LEFTOVER_FILE_PATTERNS
+        for path in Path(tempfile.gettempdir()).glob(pattern)
+        if _is_leftover(path, before)
     ]
     used_paths = _paths_in_use() if old else ""
     for path in old:
@@ -202,7 +205,7 @@ def files_clear() -> None:
             shutil.rmtree(path, ignore_errors=True) if path.is_dir() else path.unlink(missing_ok=True)
 
 
-def _is_ours(path: Path, before: float) -> bool:
+def _is_leftover(path: Path, before: float) -> bool:
     """Whether a file belongs to this system account, is no symbolic link, and has not changed since ``before``."""
     try:
         status = path.lstat()

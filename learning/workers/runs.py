@@ -37,11 +37,11 @@ from learning.workers.jobs import JobKind, JobLostError, TurnEnd
 from learning.workers.trainees import News, Trainees
 
 CHUNK_S = 0.1
-"""Target duration of a chunk in seconds. A cancellation, or the lesson of a match, waits at most this long.
+"""Target duration of a chunk in seconds. A cancellation, or the lesson of a match, waits at most this time.
 
 A sample of the curve takes longer. A cancellation waits for it, but a match does not, since it takes no lock."""
-CURVE_POINTS = 60
-"""Number of points of a run's curve after its start; the k-th is at ``(k / CURVE_POINTS)**2`` of the games."""
+N_CURVE_POINTS = 60
+"""Number of points of a run's curve after its start; the k-th is at ``(k / N_CURVE_POINTS)**2`` of the games."""
 TELL_EVERY_S = 0.25
 """Minimum seconds between two messages to the pages of a run and its machines, since each message has a cost."""
 LEASE_S = 20
@@ -77,14 +77,14 @@ def run_execute(
         try:
             run = run_chunk(run, pace, news)
         except JobLostError:
-            news.tell()
+            news.send()
             return TrainingRun.objects.filter(pk=run.pk).first() or run
         except DATABASE_ERRORS:
             # The database is unavailable, so the run cannot be released. When its lease expires, recovery finds it.
             raise
         except Exception as error:
             with contextlib.suppress(JobLostError):
-                jobs.end(run, JobStatus.FAILED, error=jobs.fault(error), finished_at=timezone.now())
+                jobs.end(run, JobStatus.FAILED, error=jobs.error_text(error), finished_at=timezone.now())
             raise
         if progress is not None and run.games_done > games_shown:
             progress(run)
@@ -92,24 +92,24 @@ def run_execute(
         is_turn_over = run.status == JobStatus.RUNNING and turn is not None and turn.is_reached
         if run.status != JobStatus.RUNNING or is_turn_over or time.monotonic() - sent_at >= TELL_EVERY_S:
             curve = run_curve(run, after=games_sent)
-            events.run_changed(run.pk, run_progress(run), curve, _audience(run))
-            news.tell()
+            events.run_changed(run.pk, run_progress(run), curve, _machine_audience(run))
+            news.send()
             sent_at, games_sent = time.monotonic(), curve[-1]["games"] if curve else games_sent
         if is_turn_over:
             with contextlib.suppress(JobLostError):
-                jobs.let_go(run)
+                jobs.release(run)
             return TrainingRun.objects.filter(pk=run.pk).first() or run
     return run
 
 
-def _audience(run: TrainingRun) -> AccessList:
+def _machine_audience(run: TrainingRun) -> AccessList:
     """Return the current audience of a run's machine; empty if the machine was deleted."""
     machine = Machine.objects.filter(pk=run.machine_id).only("is_public", "owner", "guest").first()
     return [] if machine is None else machine.audience
 
 
 def run_chunk(run: TrainingRun, pace: Pace, news: News | None = None) -> TrainingRun:
-    """Take the curve sample that is due, if any, train one chunk, and store both; return the run as stored.
+    """Play the sample games of a curve point, if one is due, train one chunk, and store both; return the stored run.
 
     While a snapshot has to be measured, the call plays a part of that measurement instead.
 
@@ -124,13 +124,13 @@ def run_chunk(run: TrainingRun, pace: Pace, news: News | None = None) -> Trainin
     if (measured_run := snapshots.run_measure(run, LEASE_S)) is not None:
         return measured_run
     collected = News() if news is None else news
-    run = _chunk(run, pace, collected, _sampled_point(run))
+    run = _train_chunk(run, pace, collected, _sampled_curve_point(run))
     if news is None:
-        collected.tell()
+        collected.send()
     return run
 
 
-def _sampled_point(run: TrainingRun) -> CurvePoint | None:
+def _sampled_curve_point(run: TrainingRun) -> CurvePoint | None:
     """Play the games of the sampled curve point that is due, and return the point; ``None`` if none is due.
 
     The games of a sample take a second, so they are played without a lock. Lessons of matches that end meanwhile may
@@ -138,23 +138,23 @@ def _sampled_point(run: TrainingRun) -> CurvePoint | None:
     a crash, the worker that resumes the run gets the same point.
     """
     machine = Machine.objects.filter(pk=run.machine_id).first()
-    if machine is None or not _is_sampled(machine) or run.games_done not in run_marks(run, machine):
+    if machine is None or not _is_sampled(machine) or run.games_done not in run_curve_game_counts(run, machine):
         return None
     if run.curve.filter(games_done=run.games_done).exists():
         return None
-    return _point(run, machine, kind_of(machine).memory.load(machine))
+    return _curve_point(run, machine, kind_of(machine).memory.load(machine))
 
 
 @transaction.atomic
-def _chunk(run: TrainingRun, pace: Pace, news: News, sampled: CurvePoint | None) -> TrainingRun:
+def _train_chunk(run: TrainingRun, pace: Pace, news: News, sampled: CurvePoint | None) -> TrainingRun:
     stage, games_left = _current_stage(run)
     try:
         machines = machine_lock(run.machine_id, *filter(None, [stage.opponent_machine_id]))
     except MachineNotFoundError:
-        # A machine was deleted while this transaction waited for the lock. With the machine of the run, the run was
-        # deleted too, so ``held`` raises. Without its opponent, the next chunk ends the run.
-        return jobs.held(run)
-    trainees = Trainees(jobs.held(run), stage, *machines)
+        # A machine was deleted while this transaction waited for the lock. If it was the machine of the run, the run
+        # was deleted too, and ``job_lock`` raises. If it was the opponent, the next chunk ends the run.
+        return jobs.job_lock(run)
+    trainees = Trainees(jobs.job_lock(run), stage, *machines)
     run, machine = trainees.run, trainees.machine
     games_before, points = run.games_done, [] if sampled is None else [sampled]
     if games_left and stage.is_without_opponent:
@@ -164,12 +164,12 @@ def _chunk(run: TrainingRun, pace: Pace, news: News, sampled: CurvePoint | None)
         run.cancel_requested, run.error = True, f"{machine.name} was frozen, so its training stopped."
     if games_left and not run.cancel_requested:
         n_games = min(pace.n_games or first_chunk_games(machine), games_left)
-        points += _train(trainees, n_games, pace, news)
+        points += _train_games(trainees, n_games, pace, news)
     run.save()
     transaction.on_commit(partial(GAMES.inc, run.games_done - games_before))
     # After the last game a sampled curve still needs its last point, which the next call takes before the run ends.
     if run.games_done == run.n_games and not (games_left and _is_sampled(machine)):
-        snapshots.run_choose(run, machine)
+        snapshots.run_play_best(run, machine)
         jobs.end(run, JobStatus.FINISHED, finished_at=timezone.now())
     elif run.cancel_requested:
         jobs.end(run, JobStatus.CANCELLED, finished_at=timezone.now())
@@ -188,7 +188,7 @@ def _add_to_stats(run: TrainingRun, machine: Machine, points: list[CurvePoint]) 
     stats_add(machine.pk, scores, **strength_fields(points[-1].strength, machine.n_lessons) if is_current else {})
 
 
-def curve_marks(n_games: int, n_points: int = CURVE_POINTS) -> list[int]:
+def curve_game_counts(n_games: int, n_points: int = N_CURVE_POINTS) -> list[int]:
     """Return the numbers of games at which a run takes a point of its curve, ascending, from 0 to ``n_games``.
 
     The points are dense at first. They depend only on the length of the run, so an interruption changes nothing.
@@ -201,11 +201,11 @@ def _is_sampled(machine: Machine) -> bool:
     return not kind_of(machine).training.has_table(machine)
 
 
-def run_marks(run: TrainingRun, machine: Machine) -> list[int]:
+def run_curve_game_counts(run: TrainingRun, machine: Machine) -> list[int]:
     """Return the numbers of games at which this run takes a point of its curve, ascending."""
     if not _is_sampled(machine):
-        return curve_marks(run.n_games)
-    return curve_marks(run.n_games, max_curve_points(machine, run.n_games))
+        return curve_game_counts(run.n_games)
+    return curve_game_counts(run.n_games, max_curve_points(machine, run.n_games))
 
 
 def _current_stage(run: TrainingRun) -> tuple[RunStage, int]:
@@ -224,7 +224,7 @@ def _current_stage(run: TrainingRun) -> tuple[RunStage, int]:
     return stages[-1], 0
 
 
-def _train(trainees: Trainees, n_games: int, pace: Pace, news: News) -> list[CurvePoint]:
+def _train_games(trainees: Trainees, n_games: int, pace: Pace, news: News) -> list[CurvePoint]:
     """Train at most ``n_games`` and store the lessons; return the exact curve points reached by these games.
 
     A lesson ends where a snapshot is due, since a snapshot is the machine's state after a lesson. If the curve is
@@ -233,18 +233,18 @@ def _train(trainees: Trainees, n_games: int, pace: Pace, news: News) -> list[Cur
     run, machine = trainees.run, trainees.machine
     rng = RandomSource.from_text(run.random_state)
     trainees.load()
-    marks = [mark for mark in run_marks(run, machine) if mark > run.games_done]
+    curve_counts = [count for count in run_curve_game_counts(run, machine) if count > run.games_done]
     if is_sampled := _is_sampled(machine):
-        n_games = min(n_games, marks[0] - run.games_done, snapshot_after(run.games_done) - run.games_done)
-    points = [_point(run, machine, trainees.memory)] if run.games_done == 0 and not is_sampled else []
+        n_games = min(n_games, curve_counts[0] - run.games_done, snapshot_after(run.games_done) - run.games_done)
+    points = [_curve_point(run, machine, trainees.memory)] if run.games_done == 0 and not is_sampled else []
     end = run.games_done + n_games
     lesson_ends, seconds = [*_snapshots_until(end, run.games_done), end], 0.0
-    for stop in sorted({*(mark for mark in marks if mark < end), *lesson_ends}):
+    for stop in sorted({*(count for count in curve_counts if count < end), *lesson_ends}):
         begin = time.perf_counter()
         trainees.train(stop - run.games_done, rng)
         seconds += time.perf_counter() - begin
-        if stop in marks and not is_sampled:
-            points.append(_point(run, machine, trainees.memory))
+        if stop in curve_counts and not is_sampled:
+            points.append(_curve_point(run, machine, trainees.memory))
         if stop in lesson_ends:
             trainees.store(news)
             if stop < end:
@@ -257,13 +257,13 @@ def _train(trainees: Trainees, n_games: int, pace: Pace, news: News) -> list[Cur
 
 def _snapshots_until(end: int, begin: int) -> list[int]:
     """Return the numbers of games, between ``begin`` and ``end`` exclusively, at which a snapshot is due."""
-    marks: list[int] = []
-    while (mark := snapshot_after(marks[-1] if marks else begin)) < end:
-        marks.append(mark)
-    return marks
+    game_counts: list[int] = []
+    while (count := snapshot_after(game_counts[-1] if game_counts else begin)) < end:
+        game_counts.append(count)
+    return game_counts
 
 
-def _point(run: TrainingRun, machine: Machine, memory: AnyMemory) -> CurvePoint:
+def _curve_point(run: TrainingRun, machine: Machine, memory: AnyMemory) -> CurvePoint:
     return CurvePoint(
         run=run,
         games_done=run.games_done,
@@ -283,10 +283,10 @@ class TrainingRuns(JobKind[TrainingRun]):
     lease_s = LEASE_S
     account = "started_by"
     order = (Coalesce("lease_until", "created_at"), "pk")
-    begun = {"started_at": Coalesce("started_at", Now())}
+    claim_fields = {"started_at": Coalesce("started_at", Now())}
 
     @property
-    def going_on(self) -> QuerySet[TrainingRun]:
+    def eligible(self) -> QuerySet[TrainingRun]:
         """All runs, without the runs that wait for database space or for compiled kernels.
 
         A run with a requested cancellation does not wait, so that it can end.

@@ -50,10 +50,10 @@ def run_measure(run: TrainingRun, lease_s: float) -> TrainingRun | None:
         )
     except (EntryGoneError, ObjectDoesNotExist):
         with transaction.atomic():
-            jobs.held(run)  # raises JobLostError if the machine, and with it the run, was deleted meanwhile
+            jobs.job_lock(run)  # raises JobLostError if the machine, and with it the run, was deleted meanwhile
         raise
     with transaction.atomic():
-        run = jobs.held(run)
+        run = jobs.job_lock(run)
         if tally.games:
             measurement_add(measurement, tally)
         if run.cancel_requested:
@@ -63,7 +63,7 @@ def run_measure(run: TrainingRun, lease_s: float) -> TrainingRun | None:
     return run
 
 
-def run_choose(run: TrainingRun, machine: Machine) -> None:
+def run_play_best(run: TrainingRun, machine: Machine) -> None:
     """Let the machine play by the best of a run's snapshots. Call under the machine's lock, with all of them measured.
 
     Nothing changes if another run teaches the machine, if the machine is frozen, or if it has learnt too much since the

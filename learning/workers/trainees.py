@@ -35,7 +35,7 @@ class News:
         self.boxes.setdefault(machine.pk, {}).update((box["position"], box) for box in changed)
         self.lessons.setdefault(machine.pk, []).append(lesson)
 
-    def tell(self) -> None:
+    def send(self) -> None:
         """Send one message to each machine's page. If a send fails, its changes are sent with the next ones."""
         for pk, machine in list(self.machines.items()):
             if events.machine_changed(machine, list(self.boxes[pk].values()), self.lessons[pk]):

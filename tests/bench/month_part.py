@@ -180,11 +180,11 @@ def keep(clock: Clock) -> dict[str, Any]:
             is_left = ledgers_compact(TurnEnd(0.5))
         if clock[0] >= next_retention:
             n_passes, next_retention = n_passes + 1, clock[0] + RETENTION_EVERY_H / (24 * N_DAYS)
-            retention_run(TurnEnd(), took=took)
+            retention_run(TurnEnd(), batch_times=took)
         time.sleep(0.05)
     while ledgers_compact(TurnEnd(5.0)):
         pass
-    retention_run(TurnEnd(), took=took)
+    retention_run(TurnEnd(), batch_times=took)
     return {"took": took, "n_passes": n_passes + 1}
 
 

@@ -170,7 +170,7 @@ def storing_boxes() -> Iterator[Figure]:
     from learning.models import LessonKind
     from learning.services.machines import machine_create
     from learning.services.runs import Stage, training_run_start
-    from learning.storage.lessons import Cause, lessons_open
+    from learning.storage.lessons import Cause, lessons_add
     from learning.storage.locks import machine_lock
     from tests.beadbox.race import Race
 
@@ -192,7 +192,7 @@ def storing_boxes() -> Iterator[Figure]:
             begin = time.perf_counter()
             with transaction.atomic():
                 (machine,) = machine_lock(machine.pk)
-                (lesson,) = lessons_open(machine, LessonKind.TRAINING, [Cause(run_id=run.pk)])
+                (lesson,) = lessons_add(machine, LessonKind.TRAINING, [Cause(run_id=run.pk)])
                 changes = memory.touched()
             boxes_store(machine, {lesson: changes})
             assert len(changes) == n_boxes

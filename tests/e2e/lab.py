@@ -21,7 +21,7 @@ from learning.services.machines import machine_update
 from learning.services.runs import Stage, training_run_start
 from learning.services.schedules import Timing, schedule_create
 from learning.services.tournaments import tournament_start
-from learning.workers.pairings import PAIRINGS, claimable, pairing_play, tournament_play
+from learning.workers.pairings import PAIRINGS, claimable_pairings, pairing_play, tournament_play
 from learning.workers.runs import RUNS, Pace, run_chunk
 from tests.factories import guest, machine, play_out, room, trained_machine, user
 
@@ -147,7 +147,7 @@ def _create_tournaments(account: Any, machines: dict[str, Machine]) -> dict[str,
     swiss = tournament_start(entries=entries, format="swiss", name="The winter cup", **common)
     tournament_play(swiss.pk)
     running = tournament_start(entries=entries, name="Still playing", **common)
-    for pairing_id in claimable(running.pk)[:5]:
+    for pairing_id in claimable_pairings(running.pk)[:5]:
         pairing = PAIRINGS.claim(pairing_id)
         assert pairing is not None
         pairing_play(pairing)

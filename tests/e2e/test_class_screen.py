@@ -15,7 +15,7 @@ from learning.services.classrooms import (
     classroom_open,
     classroom_set_status,
 )
-from learning.services.participants import participant_join, participant_play, person_of
+from learning.services.participants import participant_join, participant_play, pupil_principal
 from tests.e2e.conftest import LiveSite, Visitor
 from tests.e2e.everywhere import browser_options
 from tests.e2e.lab import sign_in
@@ -64,12 +64,14 @@ def open_class_with_pupils(n_pupils: int, side: int | None = 1) -> tuple[Classro
         allows_names=False,
     )
     classroom = classroom_open(user=user("teacher"), plan=plan)
-    pupils = [participant_join(classroom_id=classroom.pk, guest=uuid4(), words=(n, 3 * n)) for n in range(n_pupils)]
+    pupils = [
+        participant_join(classroom_id=classroom.pk, guest=uuid4(), name_numbers=(n, 3 * n)) for n in range(n_pupils)
+    ]
     return classroom, pupils
 
 
 def play_match(pupil: Participant) -> None:
-    play_out(participant_play(pupil).room.code, person_of(pupil))
+    play_out(participant_play(pupil).room.code, pupil_principal(pupil))
 
 
 def join(classroom: Classroom, page: Page, pupil: Participant) -> None:

@@ -22,7 +22,7 @@ from learning.models import ClassFinal, Classroom, ClassStatus, JobStatus, Parti
 from learning.selectors.classrooms import final_shown, participant_now
 from learning.services import classrooms as services
 from learning.services.classrooms import ClassPlan, final_begin, final_cancel
-from learning.services.participants import participant_join, participant_play, participant_remove, person_of
+from learning.services.participants import participant_join, participant_play, participant_remove, pupil_principal
 from learning.workers.class_finals import CLASS_FINALS
 from learning.workers.jobs import TurnEnd
 from tests import factories
@@ -33,7 +33,7 @@ pytestmark = pytest.mark.django_db
 
 def play(pupil: Participant, n_games: int = 3) -> None:
     for _ in range(n_games):
-        factories.play_out(participant_play(pupil).room.code, person_of(pupil))
+        factories.play_out(participant_play(pupil).room.code, pupil_principal(pupil))
 
 
 @pytest.mark.parametrize("in_turns", [False, True])
@@ -141,7 +141,7 @@ def test_a_side_that_becomes_empty_fails_with_a_sentence() -> None:
 def test_admin_shows_numbers_for_pupils() -> None:
     plan = ClassPlan(name="7b", game="hexapawn", side=None, preset="", n_pupils=2, minutes=30, allows_names=True)
     classroom = services.classroom_open(user=factories.user("teacher"), plan=plan)
-    pupil = participant_join(classroom_id=classroom.pk, guest=uuid4(), words=(0, 0), typed_name="Ada")
+    pupil = participant_join(classroom_id=classroom.pk, guest=uuid4(), name_numbers=(0, 0), typed_name="Ada")
     boss = browser_of(factories.user("boss", is_staff=True, may=["view_classroom", "view_participant"]))
     assert boss.get("/admin/learning/classroom/").status_code == 200
     page = boss.get(f"/admin/learning/classroom/{classroom.pk}/change/").content.decode()

@@ -34,7 +34,7 @@ from learning.services.classrooms import (
     classroom_set_status,
     classroom_update,
 )
-from learning.services.participants import participant_join, participant_play, participant_remove, person_of
+from learning.services.participants import participant_join, participant_play, participant_remove, pupil_principal
 from tests.factories import class_with_pupils, play_out, room_view, user
 from tests.sockets import RunSocket
 from tests.waiting import HANG_S, POLL_S
@@ -55,7 +55,7 @@ def fresh_table(classroom: Classroom) -> Any:
 
 
 def play(pupil: Participant) -> None:
-    play_out(participant_play(pupil).room.code, person_of(pupil))
+    play_out(participant_play(pupil).room.code, pupil_principal(pupil))
 
 
 def test_table_has_exact_points_and_the_box_that_matters_most() -> None:
@@ -132,7 +132,7 @@ def test_teacher_sees_which_pupil_is_stuck() -> None:
     pupil_note(waiting.pk, "page")
     stuck = {row["number"]: row["stuck"] for row in fresh_table(classroom)["rows"]}
     assert stuck == {1: "gone", 2: ""}
-    match_play_move(code=room.code, person=person_of(waiting), move=legal_move(room.code))
+    match_play_move(code=room.code, person=pupil_principal(waiting), move=legal_move(room.code))
     Ply.objects.update(played_at=timezone.now() - timedelta(seconds=61))
     assert {row["number"]: row["stuck"] for row in fresh_table(classroom)["rows"]}[2] == "waiting"
     classroom_set_status(user=classroom.teacher, classroom_id=classroom.pk, status=ClassStatus.PAUSED)
@@ -187,7 +187,7 @@ def test_only_the_class_sees_the_table() -> None:
             name="8a", game="hexapawn", side=1, preset="", n_pupils=2, minutes=9, opponent="perfect", allows_names=False
         ),
     )
-    stranger = browser_of(participant_join(classroom_id=elsewhere.pk, guest=uuid4(), words=(1, 1)))
+    stranger = browser_of(participant_join(classroom_id=elsewhere.pk, guest=uuid4(), name_numbers=(1, 1)))
     for client in (other_teacher, guest, out, stranger):
         assert client.get(url).json()["code"] == "not_your_class"
         assert client.get(url).status_code == 404

@@ -34,7 +34,7 @@ from learning.kinds.machines import machine_export
 from learning.models import ExperimentRun, Machine, TrainingRun
 from learning.selectors.code import MAX_LINES, experiment_code, learn_code, n_lines
 from learning.services.copies import machine_clone
-from learning.services.learn import trained_machine_keep
+from learning.services.learn import trained_machine_create
 from learning.services.machines import machine_create, machine_import, machine_reset
 from learning.services.runs import Stage, training_run_start
 from learning.services.tournaments import tournament_cancel, tournament_start
@@ -286,7 +286,7 @@ def test_programs_without_numba(drawn: Draw, tmp_path: Path) -> None:
 
 def test_machine_that_was_watched_and_kept(ran: Ran) -> None:
     config = address_parse(QueryDict("game=hexapawn&side=second&teacher=machine&seed=9&loss=-2")).config
-    kept, run = trained_machine_keep(user=user(), config=config, preset="gardner-her", games=60)
+    kept, run = trained_machine_create(user=user(), config=config, preset="gardner-her", games=60)
     code = code_of(kept)
     assert code.note == ""
     (found,) = ran([code.lines + MACHINE])

@@ -24,7 +24,7 @@ from learning.services.runs import Stage, training_run_start
 from learning.services.tournaments import tournament_start
 from learning.tasks import jobs_work
 from learning.workers.experiments import EXPERIMENT_RUNS
-from learning.workers.jobs import TurnEnd, forgotten
+from learning.workers.jobs import TurnEnd, wake_ups_take
 from learning.workers.pairings import PAIRINGS
 from learning.workers.runs import RUNS
 from learning.workers.standings import standings_measure
@@ -166,7 +166,7 @@ class TestWithoutNumba:
         run = training_run_start(
             machine=learner.slug, stages=[Stage("random", MAX_PLAIN_GAMES + 1)], seed=1, enqueue=False
         )
-        assert run in RUNS.going_on
+        assert run in RUNS.eligible
         assert not run_view(run)["waits_for_kernels"]
 
 
@@ -186,17 +186,17 @@ class TestTrainings:
                 run.refresh_from_db()
             assert [run.status for run in (short, long, of_engine)] == ["finished", "queued", "queued"]
             assert [run_view(run)["waits_for_kernels"] for run in (short, long, of_engine)] == [False, True, True]
-            assert forgotten(RUNS) == [], "nobody knocks for what may not go on"
+            assert wake_ups_take(RUNS) == [], "nobody knocks for what may not go on"
             client.force_login(owner)
             assert client.get(f"/api/training-runs/{long.pk}").json()["waits_for_kernels"]
             assert b"waits_for_kernels" in client.get(f"/runs/{long.pk}").content
-        assert {*RUNS.going_on} >= {long, of_engine}
+        assert {*RUNS.eligible} >= {long, of_engine}
         assert not run_view(long)["waits_for_kernels"]
 
     def test_a_waiting_training_can_be_cancelled(self, compiling: None) -> None:
         run = start_run(machine(), 10_000_000)
         type(run).objects.filter(pk=run.pk).update(cancel_requested=True)
-        assert run in RUNS.going_on
+        assert run in RUNS.eligible
 
     def test_long_tournaments_and_experiments_wait(self, monkeypatch: pytest.MonkeyPatch) -> None:
         tournaments = [
@@ -214,8 +214,8 @@ class TestTrainings:
         ]
         ExperimentRun.objects.create(experiment="gardner", edition=1, seed=1, parameters={})
         set_readiness(monkeypatch, Readiness.COMPILING)
-        assert {pairing.tournament_id for pairing in PAIRINGS.going_on} == {tournaments[0].pk}
-        assert not EXPERIMENT_RUNS.going_on.exists()
+        assert {pairing.tournament_id for pairing in PAIRINGS.eligible} == {tournaments[0].pk}
+        assert not EXPERIMENT_RUNS.eligible.exists()
         jobs_work("pairings", 0)
         assert not tournaments[0].pairings.exclude(status=JobStatus.FINISHED).exists()
 

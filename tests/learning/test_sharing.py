@@ -263,7 +263,7 @@ def test_a_link_ends_when_the_account_of_its_owner_is_closed(with_heir: bool) ->
     link = SharedLink.objects.get().get_absolute_url()
     friend.get(link)
     _, copy = play_copy(friend, own)
-    account_close(by=boss, account=account, heir=heir)
+    account_close(staff=boss, account=account, heir=heir)
     page = friend.get(link)
     assert (page.status_code, b"This link has been taken back" in page.content) == (404, True)
     for one in (own, copy):

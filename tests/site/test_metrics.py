@@ -23,7 +23,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from games.accounts.principal import Principal
 from games.live.rooms import room_create
 from learning.services.runs import Stage, training_run_start
-from learning.workers.jobs import claim_next, let_go
+from learning.workers.jobs import claim_next, release
 from learning.workers.runs import RUNS
 from menace_site.asgi import application
 from menace_site.local import servers
@@ -303,7 +303,7 @@ def test_expired_lease_is_counted_once_and_a_returned_one_not() -> None:
     for _ in range(2):
         claim = claim_next([RUNS])
         assert claim is not None
-        let_go(claim[1])
+        release(claim[1])
     claim_next([RUNS])
     assert value_of("beadbox_leases_lost_total") == before[0]
     expire_leases(run)

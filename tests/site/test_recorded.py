@@ -38,7 +38,7 @@ from learning.services.runs import Stage, training_run_start
 from learning.services.schedules import Timing, schedule_create
 from learning.services.tournaments import tournament_start
 from learning.workers.jobs import TurnEnd
-from learning.workers.pairings import PAIRINGS, claimable, pairing_play, tournament_play
+from learning.workers.pairings import PAIRINGS, claimable_pairings, pairing_play, tournament_play
 from learning.workers.runs import RUNS, run_execute
 from menace_site.observability.metrics import BackupAge, Site, metrics_text
 from tests.factories import (
@@ -182,7 +182,7 @@ async def test_frames_of_a_tournament_equal_the_recording() -> None:
         return tournament_start(entries=entries, game=NC, user=None, games=20, seed=1, enqueue=False).pk
 
     def play() -> None:
-        pairing = PAIRINGS.claim(claimable(tournament)[0])
+        pairing = PAIRINGS.claim(claimable_pairings(tournament)[0])
         assert pairing is not None
         pairing_play(pairing)
 

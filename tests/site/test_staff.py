@@ -20,7 +20,7 @@ from django_otp.plugins.otp_totp.models import TOTPDevice
 from games.accounts import second_factor as pages
 from games.accounts.second_factor import second_factor_remove
 from learning.admin import urls
-from learning.services.accounts import _lock_out
+from learning.services.accounts import _access_revoke
 from tests.factories import user
 from tests.threads import at_once
 
@@ -330,7 +330,7 @@ def test_lost_second_factor_is_reset_on_the_server(staff: Any, django_capture_on
 
 def test_a_closed_account_keeps_no_device(staff: Any) -> None:
     set_up(staff)
-    _lock_out(staff)
+    _access_revoke(staff)
     assert not TOTPDevice.objects.exists()
     assert not StaticToken.objects.exists()
 

@@ -25,7 +25,7 @@ from learning.kinds.boxes.memory import MEMORY, BoxRows, box_open, boxes_fetch, 
 from learning.kinds.live import EndedMatch, KindLive, occupants_fetch
 from learning.models import Draw, LessonKind, Machine
 from learning.states import box_news
-from learning.storage.lessons import Cause, lessons_open
+from learning.storage.lessons import Cause, lessons_add
 
 DRAW_COLUMNS = ("machine_id", "seat_id", "ply", "position", "slot", "beads", "refilled")
 
@@ -135,7 +135,7 @@ class BoxesLive(KindLive):
         causes = [
             Cause(result.tally, match_id=match.live.match.pk) for result, match in zip(results, ended, strict=True)
         ]
-        lessons = lessons_open(machine, LessonKind.MATCH, causes)
+        lessons = lessons_add(machine, LessonKind.MATCH, causes)
         touched = [result.touched for result in results]
         boxes_store(machine, dict(zip(lessons, touched, strict=True)))
         for result, match in zip(results, ended, strict=True):

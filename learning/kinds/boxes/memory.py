@@ -21,7 +21,7 @@ from learning.kinds.memory import Audit, KindMemory
 from learning.models import AnyBox, Box, Change, HeldBox, Machine
 from learning.selectors.machines import DELETED_SLUG_PREFIX
 from learning.storage.compaction import Ledger
-from learning.storage.locks import machine_lock, machines_locked
+from learning.storage.locks import machine_lock, machine_lock_existing
 
 BoxRows = dict[str, tuple[Sequence[int], Sequence[int]]]
 """The beads and visits of each slot, by the text of the box's position."""
@@ -263,7 +263,7 @@ class BoxesMemory(KindMemory):
     """Boxes of beads, a row each; a copy shares the boxes of its original until it learns in them."""
 
     copies_rows = False
-    ledger = Ledger(Change, "box_id", sums=("deltas",))
+    ledger = Ledger(Change, "box_id", summed_columns=("deltas",))
 
     def create_memory(self, machine: Machine) -> None:
         if machine.box_rule.open_boxes is OpenBoxes.IN_ADVANCE:
@@ -303,7 +303,7 @@ class BoxesMemory(KindMemory):
 
         Copies are younger than their originals, so the locks are taken in ascending order.
         """
-        locked = machines_locked([copy.pk for copy in machine.sharers.all()])
+        locked = machine_lock_existing([copy.pk for copy in machine.sharers.all()])
         if locked:
             boxes_own(*(pk for pk, copy in locked.items() if copy.shares_id == machine.pk))
 

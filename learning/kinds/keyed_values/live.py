@@ -16,7 +16,7 @@ from learning.kinds.keyed_values.insight import Explainer, decision_positions, l
 from learning.kinds.keyed_values.memory import KeyedMemory
 from learning.kinds.live import EndedMatch, KindLive
 from learning.models import Decision, LessonKind
-from learning.storage.bounds import values_most
+from learning.storage.bounds import machine_values_limit
 from learning.storage.lessons import Cause
 
 DECISION_COLUMNS = ("machine_id", "seat_id", "ply", "key", "chosen", "values", "explored", "epsilon")
@@ -51,7 +51,7 @@ class KeyedLive(KindLive):
         machine = self.machine
         for match in ended:
             # The memory is loaded here rather than in ``teach``, so that every kind obeys the limit of entries.
-            memory = self.memory.load(machine, values_most(machine))
+            memory = self.memory.load(machine, machine_values_limit(machine))
             tally = self.teach(memory, match)
             self.memory.lesson_give(machine, memory, LessonKind.MATCH, Cause(tally, match_id=match.live.match.pk))
         return ()

@@ -19,12 +19,12 @@ from learning.kinds.q_learning.live import EXPLAINER
 from learning.kinds.q_learning.text import TEXT, sentences
 from learning.models import Machine, Value
 from learning.selectors.strength import Strength
-from learning.storage.bounds import values_most
+from learning.storage.bounds import machine_values_limit
 
 
 def value_limit_sentence(machine: Machine) -> str:
     """Return a sentence for a machine that has reached the limit of its values; else an empty text."""
-    limit = values_most(machine)
+    limit = machine_values_limit(machine)
     if machine.n_values < limit:
         return ""
     reason = f"a machine may have {settings.VALUES_PER_MACHINE:,}"

@@ -106,7 +106,7 @@ def _learner(game: AnyGame, rule: Any, row: Weights | None, *, learns: bool) -> 
 class ValueLearnerMemory(KindMemory):
     """The memory of a value learner: a row with all weights for each lesson."""
 
-    ledger = Ledger(Weights, "machine_id", latest=("n_learnt", "weights", "average"), weight=100)
+    ledger = Ledger(Weights, "machine_id", latest_columns=("n_learnt", "weights", "average"), changes_per_row=100)
 
     def fields_new(self, rule: ValueRule) -> dict[str, object]:
         return {"epsilon": 0.0}

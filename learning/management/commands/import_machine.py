@@ -48,7 +48,7 @@ class Command(BaseCommand):
             imported = machine_import(
                 user=owner,
                 content=_content(options["file"], None if options["any_size"] else MAX_BYTES + 1),
-                form=options["format"],
+                file_format=options["format"],
                 game=options["game"],
                 side=Side[options["side"].upper()] if options["side"] else None,
                 preset=options["preset"],

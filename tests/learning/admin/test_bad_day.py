@@ -19,7 +19,7 @@ from games.models import Match, Room
 from learning.exceptions import AccountNotClosedError
 from learning.kinds.boxes.memory import ledger_errors
 from learning.models import ClassFinal, ExperimentRun, JobStatus, Machine, Schedule, Tournament, TrainingRun
-from learning.services.accounts import Closing, account_close
+from learning.services.accounts import ClosingResult, account_close
 from learning.services.classrooms import final_begin
 from learning.services.copies import machine_copy
 from learning.services.experiments import experiment_request
@@ -132,9 +132,9 @@ def test_a_lost_lease_differs_from_a_waiting_job(staff_browser: Any) -> None:
     assert "Runs: 0 running, 0 waiting, 1 lost" in staff_browser.get(QUEUE_PATH).content.decode()
     second_claim = RUNS.claim(run.pk)
     assert second_claim is not None
-    from learning.workers.jobs import let_go
+    from learning.workers.jobs import release
 
-    let_go(second_claim)
+    release(second_claim)
     assert "Runs: 0 running, 1 waiting, 0 lost" in staff_browser.get(QUEUE_PATH).content.decode()
 
 
@@ -178,8 +178,8 @@ def test_closing_an_account_ends_all_its_work(superuser: Any) -> None:
     text = token_make(user=owner, name="another", scopes=["play"], lifetime=None)[1]
     other = user("other")
     others_copy = machine_copy(user=other, machine_id=Machine.objects.get(name="busy's").pk)
-    closing = account_close(by=superuser, account=owner)
-    assert closing == Closing(
+    closing = account_close(staff=superuser, account=owner)
+    assert closing == ClosingResult(
         tokens=2, schedules=1, runs=1, tournaments=1, experiments=1, rooms=4, classes=1, machines=2
     )
     owner.refresh_from_db()
@@ -201,7 +201,7 @@ def test_closing_an_account_ends_all_its_work(superuser: Any) -> None:
     assert others_copy.own_boxes.exists() or others_copy.shares_id == kept_machine.pk
     assert not Machine.objects.filter(owner=owner).exists()
     assert ledger_errors() == []
-    assert account_close(by=superuser, account=owner) == Closing(0, 0, 0, 0, 0, 0, 0, 0), (
+    assert account_close(staff=superuser, account=owner) == ClosingResult(0, 0, 0, 0, 0, 0, 0, 0), (
         "closing a closed account does nothing"
     )
 
@@ -210,9 +210,9 @@ def test_machines_get_another_owner_or_are_deleted(superuser: Any) -> None:
     heir, one, two = user("heir"), busy_account("one"), user("two")
     Machine.objects.filter(pk=machine(owner=two).pk).update(is_pupil=True)
     Machine.objects.filter(pk=machine(owner=heir).pk).update(is_pupil=True)
-    account_close(by=superuser, account=two, heir=heir)
+    account_close(staff=superuser, account=two, heir=heir)
     assert list(Machine.objects.filter(owner=heir).order_by("pk").values_list("is_pupil", flat=True)) == [False, True]
-    account_close(by=superuser, account=one, deletes_machines=True)
+    account_close(staff=superuser, account=one, deletes_machines=True)
     assert not Machine.objects.filter(name__startswith="one's").exists()
     assert not TrainingRun.objects.exists()
     assert ledger_errors() == []
@@ -227,7 +227,7 @@ def test_own_and_higher_accounts_cannot_be_closed(superuser: Any) -> None:
         (superuser, member, closed_account),
     ):
         with pytest.raises(AccountNotClosedError):
-            account_close(by=actor, account=account, heir=heir)
+            account_close(staff=actor, account=account, heir=heir)
         account.refresh_from_db()
         assert account.is_active
 

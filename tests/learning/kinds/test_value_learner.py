@@ -234,7 +234,7 @@ class TestTraining:
         whole_run = run_execute(start_run(machine, Stage(machine.slug, 12, learns=True)))
         run = start_run(chunked_machine, Stage(chunked_machine.slug, 12, learns=True))
         while run.status == JobStatus.RUNNING:
-            runner._sampled_point(run)  # a worker that dies before it stores the point
+            runner._sampled_curve_point(run)  # a worker that dies before it stores the point
             run = run_chunk(TrainingRun.objects.get(pk=run.pk), Pace(n_games=1))
         assert run_curve(run) == run_curve(whole_run)
         assert stored_state(chunked_machine) == stored_state(machine)

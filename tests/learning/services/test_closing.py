@@ -38,7 +38,7 @@ def test_late_request_of_a_closed_account_makes_nothing(superuser: Any, fields: 
     public_machine = machine(slug="shown")
     own_machine = machine(owner=late_account, slug="own")
     waiting_code = room("human", guest()).room.code
-    account_close(by=superuser, account=type(late_account).objects.get(pk=late_account.pk))
+    account_close(staff=superuser, account=type(late_account).objects.get(pk=late_account.pk))
     Machine.objects.filter(pk=own_machine.pk).update(owner=late_account)  # as if staff had handed the machine back
     assert late_account.is_active, "this object was read before the account was closed"
     stages, entries = [Stage("random", 5)], ["shown", "random"]
@@ -74,10 +74,10 @@ def test_an_heir_closed_meanwhile_gets_no_machines(superuser: Any, monkeypatch: 
 
     monkeypatch.setattr(accounts, "_rooms_end", close_heir_first)
     with pytest.raises(AccountNotClosedError, match="one that is open"):
-        account_close(by=superuser, account=leaver, heir=heir)
+        account_close(staff=superuser, account=leaver, heir=heir)
     learner.refresh_from_db()
     assert learner.owner == leaver
-    account_close(by=superuser, account=leaver)
+    account_close(staff=superuser, account=leaver)
     learner.refresh_from_db()
     assert learner.owner is None
 
@@ -88,7 +88,7 @@ def test_closing_waits_for_the_creation_of_a_room() -> None:
     results: list[Any] = []
 
     def close() -> None:
-        results.append(account_close(by=boss, account=owner))
+        results.append(account_close(staff=boss, account=owner))
         connection.close()
 
     thread = threading.Thread(target=close)

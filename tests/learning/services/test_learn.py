@@ -20,7 +20,7 @@ from learning.kinds.boxes.progress import progress
 from learning.kinds.registry import kind_of
 from learning.models import Lesson, Machine, Standing, TrainingRun
 from learning.services import learn as services_learn
-from learning.services.learn import trained_machine_keep
+from learning.services.learn import trained_machine_create
 from learning.services.runs import Stage, training_run_start
 from learning.storage.standings import CURVE_POINTS
 from learning.workers.jobs import TurnEnd
@@ -45,14 +45,14 @@ def test_kept_machine_is_refused_when_the_site_has_enough_runs(settings):
     plan = TrainingConfig(GAME, Side.FIRST, PRESETS["michie-1961"].rule, "random", 9)
     settings.RUNS_MOST = 0
     with pytest.raises(SiteFullError):
-        trained_machine_keep(user=user("ada"), config=plan, preset="michie-1961", games=30)
+        trained_machine_create(user=user("ada"), config=plan, preset="michie-1961", games=30)
     assert not Machine.objects.exists()
 
 
 def test_kept_machine_equals_an_ordinary_run_with_its_seed():
     ada = user("ada")
     plan = TrainingConfig(GAME, Side.FIRST, PRESETS["michie-1961"].rule, "perfect", 9)
-    kept_machine, _ = trained_machine_keep(user=ada, config=plan, preset="michie-1961", games=300)
+    kept_machine, _ = trained_machine_create(user=ada, config=plan, preset="michie-1961", games=300)
     reference = machine(Side.FIRST, "michie-1961")
     run = training_run_start(machine=reference.slug, stages=[Stage("perfect", 300)], seed=9, enqueue=False)
     run = run_execute(RUNS.claim(run.pk))
@@ -93,7 +93,7 @@ def test_kept_machine_equals_an_ordinary_run_with_its_seed():
 
 def test_the_list_shows_strength_and_curve_at_once():
     plan = TrainingConfig(GAME, Side.FIRST, PRESETS["michie-1961"].rule, "random", 9)
-    kept_machine, _ = trained_machine_keep(user=user("ada"), config=plan, preset="michie-1961", games=300)
+    kept_machine, _ = trained_machine_create(user=user("ada"), config=plan, preset="michie-1961", games=300)
     stats = Standing.objects.get(machine=kept_machine)
     strength = against_opponent(kind_of(kept_machine).memory.load(kept_machine), UNIFORM["random"])
     assert (stats.games, stats.measured, stats.lessons) == (300, 3, 3)
@@ -106,7 +106,7 @@ def test_the_list_shows_strength_and_curve_at_once():
 
 def test_strength_of_a_kept_machine_counts_endless_play():
     plan = TrainingConfig(GAMES["mu-torere"], Side.FIRST, PRESETS["michie-1961"].rule, "random", 1)
-    _, run = trained_machine_keep(user=user("ada"), config=plan, preset="michie-1961", games=20)
+    _, run = trained_machine_create(user=user("ada"), config=plan, preset="michie-1961", games=20)
     rows = [row for point in run.curve.all() for row in point.strength.values()]
     for row in rows:
         assert row["win"] + row["draw"] + row["loss"] == pytest.approx(1, abs=1e-12)
@@ -117,13 +117,13 @@ def test_strength_of_a_kept_machine_counts_endless_play():
 def test_a_guest_keeps_a_machine_trained_with_a_partner(preset):
     visitor = Visitor(uuid4())
     plan = TrainingConfig(GAMES["hexapawn"], Side.SECOND, PRESETS[preset].rule, "machine", 4)
-    kept_machine, _ = trained_machine_keep(user=visitor, config=plan, preset=preset, games=50)
+    kept_machine, _ = trained_machine_create(user=visitor, config=plan, preset=preset, games=50)
     cohort = Cohort.fresh(plan, [4])
     cohort.train("machine", [50], [])
     assert (kept_machine.guest, kept_machine.owner, kept_machine.is_public) == (visitor.guest, None, False)
     assert kind_of(kept_machine).memory.load(kept_machine).beads.tolist() == cohort.learners.beads[0].tolist()
     assert ledger_errors() == []
-    untaught_machine, run = trained_machine_keep(user=visitor, config=plan, preset=preset, games=0, name="New")
+    untaught_machine, run = trained_machine_create(user=visitor, config=plan, preset=preset, games=0, name="New")
     assert (untaught_machine.n_games, untaught_machine.runs.count(), untaught_machine.name, run) == (0, 0, "New", None)
 
 
@@ -133,10 +133,10 @@ def test_kept_machine_with_many_games_trains_by_ordinary_run(monkeypatch, teache
     monkeypatch.setattr(services_learn, "MAX_GAMES_UNCOMPILED", 100)
     visitor = Visitor(uuid4())
     plan = TrainingConfig(GAME, Side.FIRST, PRESETS["michie-1961"].rule, teacher, 90)
-    kept_machine, run = trained_machine_keep(user=visitor, config=plan, preset="michie-1961", games=101)
+    kept_machine, run = trained_machine_create(user=visitor, config=plan, preset="michie-1961", games=101)
     assert (run.machine, run.seed, run.n_games, run.finished_at) == (kept_machine, 90, 101, None)
     with pytest.raises(RunQuotaError, match="A training of yours goes on"):
-        trained_machine_keep(user=visitor, config=plan, preset="michie-1961", games=101)
+        trained_machine_create(user=visitor, config=plan, preset="michie-1961", games=101)
     n_machines = 1 + (teacher == "machine")
     assert Machine.objects.filter(guest=visitor.guest).count() == n_machines, "the refused request leaves no machine"
     run_execute(RUNS.claim(run.pk))
@@ -144,7 +144,9 @@ def test_kept_machine_with_many_games_trains_by_ordinary_run(monkeypatch, teache
     cohort.train(teacher, [101], [])
     assert kind_of(kept_machine).memory.load(kept_machine).beads.tolist() == cohort.learners.beads[0].tolist()
     assert ledger_errors() == []
-    account_machine, account_run = trained_machine_keep(user=user("ada"), config=plan, preset="michie-1961", games=101)
+    account_machine, account_run = trained_machine_create(
+        user=user("ada"), config=plan, preset="michie-1961", games=101
+    )
     assert (account_run.started_by, account_machine.owner) == (account_machine.owner, account_machine.owner)
 
 

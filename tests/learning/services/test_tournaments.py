@@ -30,7 +30,7 @@ from learning.kinds.boxes.memory import MEMORY, ledger_errors
 from learning.models import Box, JobStatus, Lesson, Machine, Pairing, Tournament
 from learning.selectors.tournaments import tournament_for, tournament_view, tournaments_visible
 from learning.services.tournaments import tournament_cancel, tournament_delete, tournament_start
-from learning.workers.pairings import PAIRINGS, claimable, pairing_fail, pairing_play, tournament_play
+from learning.workers.pairings import PAIRINGS, claimable_pairings, pairing_fail, pairing_play, tournament_play
 from menace_site.celery import app
 from menace_site.local.processes import is_dead
 from tests.conftest import StartWorker
@@ -262,7 +262,7 @@ def test_tournament_play_waits_for_pairings_claimed_elsewhere() -> None:
 
     player = threading.Thread(target=play_to_the_end)
     player.start()
-    assert wait_until(lambda: not claimable(tournament.pk) and n_running(tournament) == 1)
+    assert wait_until(lambda: not claimable_pairings(tournament.pk) and n_running(tournament) == 1)
     assert player.is_alive()
     pairing_play(claimed_pairing)
     player.join()

@@ -32,7 +32,7 @@ from learning.services.machines import machine_create, machine_delete, machine_r
 from learning.services.runs import Stage, training_run_start
 from learning.services.tournaments import MAX_LONG_GAMES, tournament_cancel, tournament_start
 from learning.workers import pairings as pairing_worker
-from learning.workers.pairings import PAIRINGS, claimable, pairing_play, tournament_play
+from learning.workers.pairings import PAIRINGS, claimable_pairings, pairing_play, tournament_play
 from learning.workers.runs import RUNS, run_execute
 from tests.factories import api_with, machine, user
 
@@ -136,7 +136,7 @@ class TestFrozenEntrants:
             train(learner(name))
         undisturbed_tournament = play_tournament("one", "other")
         disturbed_tournament = start_tournament("one", "other")
-        claimed_pairing = PAIRINGS.claim(claimable(disturbed_tournament.pk)[0])
+        claimed_pairing = PAIRINGS.claim(claimable_pairings(disturbed_tournament.pk)[0])
         assert claimed_pairing is not None
         pairing_play(claimed_pairing)
         for slug in ("one", "other"):
@@ -190,7 +190,7 @@ class TestFrozenEntrants:
         tournament = start_tournament("one", "easy")
         remove(user=owner, machine_id=one.pk)
         with pytest.raises(EntryGoneError):
-            tasks.jobs_work("pairings", claimable(tournament.pk)[0])
+            tasks.jobs_work("pairings", claimable_pairings(tournament.pk)[0])
         tournament.refresh_from_db()
         assert tournament.status == JobStatus.FAILED
         assert "One was deleted or made to forget" in tournament.error
@@ -200,10 +200,10 @@ class TestFrozenEntrants:
 
 class TestLongGames:
     def test_a_long_pairing_reports_progress_and_keeps_its_lease(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(pairing_worker, "SAY_EVERY_S", 0)
+        monkeypatch.setattr(pairing_worker, "STORE_EVERY_S", 0)
         reports: list[tuple[int, Any]] = []
         tell = pairing_worker.tournament_tell
-        pairing = PAIRINGS.claim(claimable(start_tournament("easy", "medium", game="romgon", games=3).pk)[0])
+        pairing = PAIRINGS.claim(claimable_pairings(start_tournament("easy", "medium", game="romgon", games=3).pk)[0])
         assert pairing is not None
         lease_before = pairing.lease_until
 
@@ -221,13 +221,13 @@ class TestLongGames:
         assert Pairing.objects.get(pk=pairing.pk).status == JobStatus.FINISHED
 
     def test_a_cancelled_pairing_stops_at_the_next_game(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(pairing_worker, "SAY_EVERY_S", 0)
+        monkeypatch.setattr(pairing_worker, "STORE_EVERY_S", 0)
         owner = user("owner")
         tournament = start_tournament("easy", "medium", game="romgon", games=MAX_LONG_GAMES, user=owner)
-        pairing = PAIRINGS.claim(claimable(tournament.pk)[0])
+        pairing = PAIRINGS.claim(claimable_pairings(tournament.pk)[0])
         assert pairing is not None
         n_messages = 0
-        say = pairing_worker._say
+        say = pairing_worker._store_progress
 
         def count_game(*args: Any) -> None:
             nonlocal n_messages
@@ -236,16 +236,16 @@ class TestLongGames:
                 tournament_cancel(user=owner, tournament_id=tournament.pk)
             say(*args)
 
-        monkeypatch.setattr(pairing_worker, "_say", count_game)
+        monkeypatch.setattr(pairing_worker, "_store_progress", count_game)
         assert pairing_play(pairing) == []
         assert n_messages == 2
         pairing.refresh_from_db()
         assert (pairing.status, pairing.n_first_wins + pairing.n_draws + pairing.n_second_wins) == ("cancelled", 1)
 
     def test_a_pairing_with_a_lost_lease_stops(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(pairing_worker, "SAY_EVERY_S", 0)
+        monkeypatch.setattr(pairing_worker, "STORE_EVERY_S", 0)
         tournament = start_tournament("easy", "medium", game="romgon", games=3)
-        first_claim = PAIRINGS.claim(claimable(tournament.pk)[0])
+        first_claim = PAIRINGS.claim(claimable_pairings(tournament.pk)[0])
         assert first_claim is not None
         past = timezone.now() - timedelta(seconds=1)
         Pairing.objects.filter(pk=first_claim.pk).update(lease_until=past)

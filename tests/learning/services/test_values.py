@@ -131,7 +131,7 @@ class TestTraining:
         whole_run = run_execute(start_run(learner(), Stage("easy", 8)))
         run = start_run(learner("Cut"), Stage("easy", 8))
         while run.status == JobStatus.RUNNING:
-            runner._sampled_point(run)  # a worker that dies before it stores the point
+            runner._sampled_curve_point(run)  # a worker that dies before it stores the point
             run = run_chunk(TrainingRun.objects.get(pk=run.pk), Pace(n_games=1))
         assert run_curve(run) == run_curve(whole_run)
         reference, rng = QMemory.load(GAME, QRule(), 0.2, lambda keys: {}), RandomSource(7)

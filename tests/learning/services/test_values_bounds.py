@@ -30,7 +30,7 @@ from learning.models import JobStatus, Machine, TrainingRun, ValueChange
 from learning.services.copies import machine_copy
 from learning.services.machines import machine_create, machine_delete, machine_import, machine_reset
 from learning.services.runs import Stage, training_run_start
-from learning.storage.bounds import values_left, values_most
+from learning.storage.bounds import account_values_left, machine_values_limit
 from learning.workers.runs import RUNS, Pace, run_chunk, run_execute
 from tests.factories import api_with, guest, person, room_view, stranger, user
 from tests.factories import machine as box_machine
@@ -138,13 +138,15 @@ class TestRuns:
         train(reference)
         own_machine, other = learner(owner=owner), learner(owner=owner)
         run = start_run(own_machine)
-        assert (run.most_values, values_most(other)) == (300, 0), "the run reserves all free values until its end"
+        assert (run.most_values, machine_values_limit(other)) == (300, 0), (
+            "the run reserves all free values until its end"
+        )
         run = run_chunk(run, Pace(n_games=3))
         train(other)
         assert stored_values(other) == {}
         assert run_execute(run).n_left_out > 0
         assert stored_values(own_machine) == stored_values(reference)
-        assert (len(stored_values(own_machine)), values_left(owner.pk)) == (300, 0)
+        assert (len(stored_values(own_machine)), account_values_left(owner.pk)) == (300, 0)
         machine_reset(user=owner, machine_id=own_machine.pk)
         assert train(other).most_values == 300
         assert len(stored_values(other)) == 300
@@ -268,10 +270,10 @@ class TestRooms:
         settings.VALUES_PER_ACCOUNT = 15
         original, owner = self.machine_of_size(10), user("owner")
         self.copy_in_room(original, person(owner))
-        assert values_left(owner.pk) == 5
+        assert account_values_left(owner.pk) == 5
         # The limit counts machines of any kind that have values.
         Machine.objects.filter(pk=box_machine(owner=owner).pk).update(n_values=1)
-        assert values_left(owner.pk) == 4
+        assert account_values_left(owner.pk) == 4
         Machine.objects.filter(side__isnull=False).delete()
         assert "There is room for 5, this one has 10" in self.refusal_of_copy(original, person(owner))
         body = {"game": "romgon", "opponent": str(original.pk), "side": "white", "fresh": True}

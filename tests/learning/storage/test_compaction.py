@@ -24,7 +24,7 @@ from learning.services.machines import machine_delete, machine_reset
 from learning.services.tournaments import tournament_start
 from learning.storage import compaction
 from learning.storage.compaction import compactions_due
-from learning.storage.lessons import lessons_go_back_to
+from learning.storage.lessons import has_ledger_since
 from learning.workers.jobs import TurnEnd
 from learning.workers.ledger import RESUME_KEY, ledgers_compact
 from learning.workers.pairings import tournament_play
@@ -66,7 +66,7 @@ def uncompacted_lessons(learner: Machine) -> list[Any]:
 class TestBoxes:
     def test_compacted_ledger_gives_the_same_history_and_totals(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """The ledger adds up after each step of compaction, wherever it begins."""
-        monkeypatch.setattr(compaction, "CHANGES_PER_TRANSACTION", 150)
+        monkeypatch.setattr(compaction, "MAX_CHANGES_PER_TRANSACTION", 150)
         learner = played_machine()
         history_before, beads = history(learner), dict(learner.boxes.values_list("position", "beads"))
         totals = Lesson.objects.filter(machine=learner).values_list("n_wins", "n_draws", "n_losses")
@@ -140,7 +140,7 @@ class TestBoxes:
 @pytest.mark.django_db
 class TestValues:
     def test_earlier_values_stay_readable_where_needed(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(compaction, "CHANGES_PER_TRANSACTION", 3)
+        monkeypatch.setattr(compaction, "MAX_CHANGES_PER_TRANSACTION", 3)
         learner, other = create_table_learner(), create_table_learner()
         for n in range(8):
             play_out(room("machine", side=Side(n % 2), machine=learner.slug).room.code, guest())
@@ -154,7 +154,7 @@ class TestValues:
             call_command("audit", verbosity=0)
         numbers = Lesson.objects.filter(machine=learner).order_by("number").values_list("number", "stands_for")
         assert list(numbers) == [(1, 3), (4, 3), (7, 1), (8, 1)]
-        assert [lessons_go_back_to(learner.pk, place) for place in (2, 3, 6)] == [False, True, True]
+        assert [has_ledger_since(learner.pk, place) for place in (2, 3, 6)] == [False, True, True]
         tournament_play(Tournament.objects.get().pk)
         compact(learner)
         assert Lesson.objects.get(machine=learner).last == 8, "the tournament is over"
@@ -164,8 +164,8 @@ class TestValues:
 @pytest.mark.django_db(transaction=True)
 def test_compaction_runs_during_all_other_work(monkeypatch: pytest.MonkeyPatch) -> None:
     """Two compactions, a training, matches, copies, a reset and a deletion run at the same time."""
-    monkeypatch.setattr(compaction, "CHANGES_PER_TRANSACTION", 40)
-    monkeypatch.setattr(compaction, "LOCK_S", HANG_S)
+    monkeypatch.setattr(compaction, "MAX_CHANGES_PER_TRANSACTION", 40)
+    monkeypatch.setattr(compaction, "LOCK_TIMEOUT_S", HANG_S)
     owner = user()
     trainee, match_machine, reset_machine, deleted_machine = (
         machine(),
@@ -180,7 +180,7 @@ def test_compaction_runs_during_all_other_work(monkeypatch: pytest.MonkeyPatch) 
     def compact_all() -> None:
         while not is_over.is_set():
             for pk, n_lessons in Machine.objects.filter(room=None).order_by("?").values_list("pk", "n_lessons"):
-                compaction.compaction_announce(pk, n_lessons - 1)
+                compaction.compaction_point_set(pk, n_lessons - 1)
                 for learner in Machine.objects.filter(pk=pk):
                     list(compaction.compaction_steps(learner, BoxesMemory.ledger))
 
@@ -234,7 +234,7 @@ class TestRetention:
         assert n_kept <= 200 < n_kept + Box.objects.filter(machine=learner).count()
 
     def test_an_interrupted_compaction_is_continued(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(compaction, "CHANGES_PER_TRANSACTION", 50)
+        monkeypatch.setattr(compaction, "MAX_CHANGES_PER_TRANSACTION", 50)
         learner = played_machine()
         steps = compact_to(learner, learner.n_lessons)
         next(steps)
@@ -268,7 +268,7 @@ class TestRetention:
         Machine.objects.filter(pk=interrupted_machine.pk).update(
             n_lessons=1, n_folded=1, folded_at=long_ago, is_folding=True
         )
-        monkeypatch.setattr(compaction, "LATEST", 1)
+        monkeypatch.setattr(compaction, "N_LATEST_LESSONS", 1)
         place, found_ids = 0, []
         for _ in range(4):
             ids, place = compactions_due(long_ago + timedelta(days=1), 3, place)

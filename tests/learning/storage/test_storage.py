@@ -14,7 +14,7 @@ from learning.kinds.boxes.memory import MEMORY, boxes_store, ledger_errors, tabl
 from learning.models import Change, LessonKind, Machine
 from learning.services.machines import machine_create
 from learning.services.runs import Stage, training_run_start
-from learning.storage.lessons import Cause, lessons_open
+from learning.storage.lessons import Cause, lessons_add
 from learning.storage.locks import machine_lock
 from tests.beadbox.race import Race
 from tests.factories import machine, trained_machine
@@ -37,7 +37,7 @@ def add_beads(learner: Machine, beads: int) -> list[TouchedBox]:
     with transaction.atomic():
         (learner,) = machine_lock(learner.pk)
         touched_boxes = memory.touched()
-        (lesson,) = lessons_open(learner, LessonKind.TRAINING, [Cause(run_id=run.pk)])
+        (lesson,) = lessons_add(learner, LessonKind.TRAINING, [Cause(run_id=run.pk)])
         boxes_store(learner, {lesson: touched_boxes})
     return touched_boxes
 

@@ -21,7 +21,7 @@ from learning.models import Classroom, ClassStatus, Lesson, Machine, Participant
 from learning.services import classrooms as services
 from learning.services.accounts import account_close
 from learning.services.classrooms import ClassPlan
-from learning.services.participants import participant_join, person_of
+from learning.services.participants import participant_join, pupil_principal
 from tests import factories
 
 pytestmark = pytest.mark.django_db
@@ -78,7 +78,7 @@ def test_pupil_joins_by_code_and_plays_against_an_own_machine(classroom: Classro
     assert browser.post("/class/play").headers["Location"] == room_url, "it resumes the match"
     assert browser.get(room_url).status_code == 200
     code = room_url.rpartition("/")[2]
-    match_play_move(code=code, person=person_of(pupil(browser)), move="a1a2")
+    match_play_move(code=code, person=pupil_principal(pupil(browser)), move="a1a2")
     assert Match.objects.get(room__code=code).n_plies == 2
     assert Seat.objects.get(match__room__code=code, side=0).name == "Brave Badger"
     assert Room.objects.get(code=code).opened_from == pupil(browser).guest.hex
@@ -225,9 +225,9 @@ def test_61st_pupil_is_refused_and_halves_are_equal(teacher_browser: Client) -> 
     teacher_browser.post("/classes/new", {**CLASS_FORM, "side": "half"})
     classroom = Classroom.objects.get()
     for number in range(60):
-        participant_join(classroom_id=classroom.pk, guest=uuid4(), words=(number, number))
+        participant_join(classroom_id=classroom.pk, guest=uuid4(), name_numbers=(number, number))
     with pytest.raises(ClassFullError):
-        participant_join(classroom_id=classroom.pk, guest=uuid4(), words=(0, 0))
+        participant_join(classroom_id=classroom.pk, guest=uuid4(), name_numbers=(0, 0))
     sides = Machine.objects.filter(classroom=classroom, pupil__isnull=False).values_list("side", flat=True)
     assert Counter(sides) == {0: 30, 1: 30}
     assert len({one.name for one in Participant.objects.all()}) == 60
@@ -253,9 +253,9 @@ def test_quota_of_classes(teacher_browser: Client, monkeypatch: pytest.MonkeyPat
     assert (answer.status_code, "You may have 3 open classes." in answer.content.decode()) == (409, True)
     first = Classroom.objects.order_by("pk")[0]
     teacher_browser.post(f"/classes/{first.pk}/finish")
-    monkeypatch.setattr(services, "MAX_KEPT", 3)
+    monkeypatch.setattr(services, "MAX_CLASSES", 3)
     assert "You may keep 3 classes." in teacher_browser.post("/classes/new", CLASS_FORM).content.decode()
-    monkeypatch.setattr(services, "MAX_OPEN", 2)
+    monkeypatch.setattr(services, "MAX_OPEN_CLASSES", 2)
     answer = teacher_browser.post(f"/classes/{first.pk}/resume", follow=True)
     assert "You may have 2 open classes." in answer.content.decode()
 
@@ -270,8 +270,8 @@ def test_game_without_boxes_is_refused(teacher: User) -> None:
 def test_unused_class_goes_after_90_days(classroom: Classroom, settings: Any) -> None:
     browser = join(classroom)
     code = browser.post("/class/play").headers["Location"].rpartition("/")[2]
-    match_play_move(code=code, person=person_of(pupil(browser)), move="a1a2")
-    match_resign(code=code, person=person_of(pupil(browser)))
+    match_play_move(code=code, person=pupil_principal(pupil(browser)), move="a1a2")
+    match_resign(code=code, person=pupil_principal(pupil(browser)))
     factories.run_retention()
     assert Classroom.objects.exists()
     age_rows(91, Room, "changed_at")
@@ -297,7 +297,7 @@ def test_closing_the_account_deletes_its_classes(classroom: Classroom, teacher: 
     browser = join(classroom)
     browser.post("/class/play")
     superuser = factories.user("root", is_staff=True, is_superuser=True)
-    assert account_close(by=superuser, account=teacher).classes == 1
+    assert account_close(staff=superuser, account=teacher).classes == 1
     assert not Machine.objects.exists()
     answer = browser.get("/class/me", follow=True)
     assert "You are in no class with this browser." in answer.content.decode()

@@ -121,12 +121,12 @@ def test_impossible_experiments_are_refused(wrong_options: dict[str, Any]) -> No
 def test_experiments_are_limited_per_person_and_in_all(monkeypatch: pytest.MonkeyPatch) -> None:
     ada = person(user("ada"))
     for requester in (guest(1), ada):
-        for seed in range(services_experiments.MAX_GOING_ON):
+        for seed in range(services_experiments.MAX_ACTIVE_PER_PERSON):
             request_run(requester, seed=1000 * bool(requester.user_id) + seed)
         with pytest.raises(ExperimentQuotaError):
             request_run(requester, seed=99)
     assert request_run(guest(1), seed=1000), "a run that waits already may be requested by any visitor"
-    monkeypatch.setattr(services_experiments, "MAX_GOING_ON_IN_ALL", 4)
+    monkeypatch.setattr(services_experiments, "MAX_ACTIVE_IN_ALL", 4)
     with pytest.raises(ExperimentQuotaError):
         request_run(guest(3), seed=99)
     assert request_run(None, seed=99), "the house has no limit"
@@ -157,7 +157,7 @@ def test_a_worker_that_lost_its_run_stops(report_every_step: None) -> None:
     assert first_claim is not None
     ExperimentRun.objects.filter(pk=run.pk).update(lease_until=timezone.now() + timedelta(hours=1))
     with pytest.raises(JobLostError):
-        experiment_worker._Hold(first_claim).tell(1, 10)
+        experiment_worker._ClaimedRun(first_claim).report(1, 10)
     experiment_execute(first_claim)
     run.refresh_from_db()
     assert (run.status, run.result) == (JobStatus.RUNNING, None)
@@ -222,8 +222,8 @@ def test_progress_is_stored_on_the_way(report_every_step: None, monkeypatch: pyt
     claimed_run = EXPERIMENT_RUNS.claim(run.pk)
     assert claimed_run is not None
     lease_before = claimed_run.lease_until
-    hold = experiment_worker._Hold(claimed_run)
-    hold.tell(3, 10)
+    hold = experiment_worker._ClaimedRun(claimed_run)
+    hold.report(3, 10)
     run.refresh_from_db()
     assert run.progress == 0.3
     assert run.lease_until is not None
@@ -353,10 +353,10 @@ class TestPages:
         assert not ExperimentRun.objects.exists()
 
     def test_a_visitor_with_too_many_runs_is_refused(self, client: Client) -> None:
-        for seed in range(services_experiments.MAX_GOING_ON + 1):
+        for seed in range(services_experiments.MAX_ACTIVE_PER_PERSON + 1):
             answer = client.post(PAGE_PATH, {"seed": str(seed), "machines": "10"}, follow=True)
         assert "Wait for one to end" in answer.content.decode()
-        assert ExperimentRun.objects.count() == services_experiments.MAX_GOING_ON
+        assert ExperimentRun.objects.count() == services_experiments.MAX_ACTIVE_PER_PERSON
 
     @pytest.mark.parametrize(
         "address",

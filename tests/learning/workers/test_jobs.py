@@ -34,7 +34,17 @@ from learning.services.runs import MAX_GAMES, Stage, training_run_cancel, traini
 from learning.services.schedules import Timing, schedule_create
 from learning.services.tournaments import MAX_LONG_GAMES, tournament_cancel, tournament_start
 from learning.workers.experiments import EXPERIMENT_RUNS, experiment_execute
-from learning.workers.jobs import JobKind, JobLostError, TurnEnd, claim_next, end, forgotten, let_go, renew, waits
+from learning.workers.jobs import (
+    JobKind,
+    JobLostError,
+    TurnEnd,
+    claim_next,
+    end,
+    release,
+    renew,
+    waiting_filter,
+    wake_ups_take,
+)
 from learning.workers.pairings import PAIRINGS, pairing_play, tournament_play
 from learning.workers.runs import RUNS, run_execute
 from menace_site.celery import app
@@ -129,11 +139,11 @@ def test_slow_worker_loses_a_job_of_every_kind_to_the_next() -> None:
         kind.rows.update(lease_until=timezone.now() - timedelta(seconds=1))
         quick_claim = kind.claim(job.pk)
         assert quick_claim is not None
-        for write in (lambda job: renew(job, 60), let_go, lambda job: end(job, JobStatus.CANCELLED)):
+        for write in (lambda job: renew(job, 60), release, lambda job: end(job, JobStatus.CANCELLED)):
             with pytest.raises(JobLostError):
                 write(slow_claim)
         renew(quick_claim, 60)
-        let_go(quick_claim)
+        release(quick_claim)
         assert kind.claim(job.pk) is not None, "a job that was let go waits"
 
 
@@ -144,7 +154,7 @@ class TestOrder:
         for _ in range(n):
             kind_and_job = claim_next(tasks.KINDS)
             assert kind_and_job is not None
-            let_go(kind_and_job[1])
+            release(kind_and_job[1])
             jobs.append(kind_and_job[1])
         return jobs
 
@@ -232,8 +242,8 @@ class TestManyTurns:
 
         whole_pairing, interrupted_pairing = pairing_of(games=4), pairing_of(games=4)
         tournament_play(whole_pairing.tournament_id)
-        monkeypatch.setattr(pairing_worker, "SAY_EVERY_S", 0)
-        say, messages = pairing_worker._say, []
+        monkeypatch.setattr(pairing_worker, "STORE_EVERY_S", 0)
+        say, messages = pairing_worker._store_progress, []
 
         def die_after_two(*args: Any) -> None:
             say(*args)
@@ -241,7 +251,7 @@ class TestManyTurns:
             if len(messages) == 2:
                 raise KeyboardInterrupt
 
-        monkeypatch.setattr(pairing_worker, "_say", die_after_two)
+        monkeypatch.setattr(pairing_worker, "_store_progress", die_after_two)
         claimed_pairing = PAIRINGS.claim(interrupted_pairing.pk)
         assert claimed_pairing is not None
         with pytest.raises(KeyboardInterrupt):
@@ -285,7 +295,7 @@ def test_turn_carries_the_request_that_asked_for_the_job(kind: JobKind[Any], mon
 
     def finish_at_once(kind: Any, job: Job, end: TurnEnd) -> list[int]:
         request_ids.append(REQUEST_ID.get())
-        let_go(job)
+        release(job)
         return [job.pk]
 
     monkeypatch.setattr(type(kind), "take_turn", finish_at_once)
@@ -326,7 +336,9 @@ def test_wake_up_lost_to_a_failing_job_is_sent_again(monkeypatch: pytest.MonkeyP
     first, second = (run_of(games=10) for _ in range(2))
     with pytest.raises(ZeroDivisionError):
         tasks.jobs_work("runs", second.pk)
-    assert not RUNS.rows.filter(waits(timezone.now()), pk=first.pk).exists(), "the first run came before the second"
+    assert not RUNS.rows.filter(waiting_filter(timezone.now()), pk=first.pk).exists(), (
+        "the first run came before the second"
+    )
     assert wake_ups == [("runs", second.pk)]
     with pytest.raises(ZeroDivisionError):
         tasks.jobs_work("runs", second.pk)
@@ -423,7 +435,7 @@ def test_job_from_before_a_clock_reset_gets_its_turn(kind: str) -> None:
     assert job_kind.claim(job.pk) is None, "another worker holds the lease"
     in_an_hour = timezone.now() + timedelta(hours=1)
     type(job)._default_manager.filter(pk=job.pk).update(lease_until=in_an_hour, knocked_at=in_an_hour)
-    assert forgotten(job_kind) == [job.pk]
+    assert wake_ups_take(job_kind) == [job.pk]
     assert job_kind.claim(job.pk) is not None
     with pytest.raises(JobLostError):
         renew(job, 20)

@@ -15,7 +15,7 @@ from learning.selectors.tournaments import tournament_view
 from learning.services.runs import Stage, training_run_start
 from learning.services.tournaments import tournament_start
 from learning.workers.pairings import tournament_play
-from learning.workers.runs import curve_marks
+from learning.workers.runs import curve_game_counts
 from tests.factories import machine, trained_machine, trained_memory
 from tests.outage import Outage
 
@@ -65,7 +65,7 @@ def test_run_keeps_its_beads_through_killed_servers(outage: Outage) -> None:
     assert (memory.beads == expected.beads).all()
     assert (memory.visits == expected.visits).all()
     points = CurvePoint.objects.filter(run=run).order_by("games_done")
-    assert list(points.values_list("games_done", flat=True)) == curve_marks(games)
+    assert list(points.values_list("games_done", flat=True)) == curve_game_counts(games)
     learner.refresh_from_db()
     assert learner.n_games == games
     numbers = learner.lessons.order_by("number").values_list("number", flat=True)

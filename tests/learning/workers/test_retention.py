@@ -48,8 +48,8 @@ from learning.services.personal_machines import machines_claim, personal_machine
 from learning.services.runs import Stage, training_run_request
 from learning.services.schedules import Timing, schedule_create, schedule_delete
 from learning.services.tournaments import tournament_start
-from learning.storage.names import NAME_GONE
-from learning.storage.retention import ROWS_AT_ONCE
+from learning.storage.names import DELETED_MACHINE_NAME
+from learning.storage.retention import ROWS_PER_STATEMENT
 from learning.workers import retention
 from learning.workers.jobs import TurnEnd
 from learning.workers.ledger import ledgers_compact
@@ -281,7 +281,7 @@ def test_a_frozen_machine_of_a_guest_is_as_old_as_its_last_match() -> None:
 @pytest.mark.parametrize("size", [1, 2, 3])
 def test_interrupted_deletion_leaves_an_ownerless_machine(monkeypatch: pytest.MonkeyPatch, size: int) -> None:
     """After every transaction the rest of the machine adds up, and no visitor can reach it."""
-    monkeypatch.setattr(retention, "ROWS_OF_A_MACHINE", size)
+    monkeypatch.setattr(retention, "MAX_MACHINE_ROWS", size)
     personal_machine = machine_after_match()
     age_rows(91)
     ledgers_compact(TurnEnd())
@@ -297,8 +297,8 @@ def test_rows_of_a_small_machine_go_in_one_transaction() -> None:
     machine_after_match()
     age_rows(91)
     ledgers_compact(TurnEnd())
-    batches: retention.Took = []
-    assert retention_run(TurnEnd(), took=batches) is None
+    batches: retention.BatchTimes = []
+    assert retention_run(TurnEnd(), batch_times=batches) is None
     assert not Machine.objects.filter(is_pupil=True).exists()
     assert sum(name == "rows of machines" for name, _ in batches) == 3, (
         "one for its rows, one for itself, one that finds none"
@@ -376,7 +376,7 @@ def test_a_large_machine_is_deleted_while_others_play(by_its_owner: bool) -> Non
     assert not Machine.objects.filter(pk=large_machine.pk).exists()
     assert not Change.objects.exists()
     assert sum(batch_sizes) > 1_000_000
-    assert max(batch_sizes) <= ROWS_AT_ONCE, "a statement takes 0.1 s for any machine (docs/decisions/0096)"
+    assert max(batch_sizes) <= ROWS_PER_STATEMENT, "a statement takes 0.1 s for any machine (docs/decisions/0096)"
     assert len(final_states) > 10
 
 
@@ -403,7 +403,10 @@ def test_rows_that_refer_to_a_deleted_machine_stay(has_trained: bool) -> None:
     copy.refresh_from_db()
     assert (copy.name, copy.copied_from) == ("Copy", None)
     assert list(RunStage.objects.values_list("opponent_machine", "opponent_name")) == [(None, "")]
-    assert set(tournament.entries.values_list("machine", "name")) == {(other.pk, other.name), (None, NAME_GONE)}
+    assert set(tournament.entries.values_list("machine", "name")) == {
+        (other.pk, other.name),
+        (None, DELETED_MACHINE_NAME),
+    }
     assert ledger_errors() + lessons_missing() == []
 
 
@@ -527,7 +530,7 @@ def test_locked_rows_are_not_all_tried(
 def test_a_slow_batch_is_repeated_with_fewer_rows(
     retain_only_sessions: RetainOnlySessions, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(retention, "STATEMENT_MS", 2_000)
+    monkeypatch.setattr(retention, "STATEMENT_TIMEOUT_MS", 2_000)
 
     def delete_slowly(rows: Any) -> None:
         if rows.count() > 4:
@@ -544,7 +547,7 @@ def test_a_slow_batch_is_repeated_with_fewer_rows(
 def test_rows_beyond_a_query_are_read_next(
     retain_only_sessions: RetainOnlySessions, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("learning.storage.retention.LOOKED_AT", 7)
+    monkeypatch.setattr("learning.storage.retention.ROWS_PER_WINDOW", 7)
     Session.objects.filter(session_key__in=["00", "20", "39"]).update(expire_date=ago(-1))
     retain_only_sessions(QuerySet.delete)
     run_retention()
@@ -710,7 +713,7 @@ def test_files_of_killed_processes_go_and_those_in_use_stay(tmp_path: Path, monk
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(str(used_folder / "listener"))
         os.utime(used_folder, (0, 0))
-        retention.files_clear()
+        retention.leftover_files_delete()
         assert set(tmp_path.iterdir()) == {used_folder, new_folder, other_folder}
-    retention.files_clear()
+    retention.leftover_files_delete()
     assert set(tmp_path.iterdir()) == {new_folder, other_folder}

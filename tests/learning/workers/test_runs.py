@@ -33,7 +33,7 @@ from learning.services.machines import machine_create, machine_update
 from learning.services.runs import Stage, training_run_cancel, training_run_start
 from learning.workers import runs as runner
 from learning.workers.jobs import JobLostError
-from learning.workers.runs import RUNS, Pace, curve_marks, run_chunk, run_execute
+from learning.workers.runs import RUNS, Pace, curve_game_counts, run_chunk, run_execute
 from learning.workers.trainees import News
 from menace_site.local.processes import is_dead
 from tests.conftest import StartWorker
@@ -211,7 +211,7 @@ def test_the_curve_is_exact_for_any_chunks() -> None:
         chunked_run = run_chunk(chunked_run, Pace(n_games=333))
     assert run_curve(whole_run) == run_curve(chunked_run)
     games_of_points = [point["games"] for point in run_curve(whole_run)]
-    assert games_of_points == curve_marks(5000)
+    assert games_of_points == curve_game_counts(5000)
     assert (games_of_points[0], games_of_points[-1], len(games_of_points)) == (0, 5000, 61)
     for point in run_curve(whole_run)[::20]:
         memory = Memory.fresh(table_of(whole_run.machine))
@@ -220,8 +220,8 @@ def test_the_curve_is_exact_for_any_chunks() -> None:
 
 
 def test_a_short_run_has_a_point_for_every_game() -> None:
-    assert curve_marks(3) == [0, 1, 2, 3]
-    assert curve_marks(1) == [0, 1]
+    assert curve_game_counts(3) == [0, 1, 2, 3]
+    assert curve_game_counts(1) == [0, 1]
 
 
 def test_a_frozen_machine_is_not_trained() -> None:
@@ -406,6 +406,6 @@ def test_missed_news_are_sent_with_the_next(monkeypatch: pytest.MonkeyPatch) -> 
     first, second = learner.boxes.all()[:2]
     for box in (first, second):
         news.add(learner, [TouchedBox(box.position, box.start, box.beads, box.visits, [])], learner.n_lessons)
-        news.tell()
-    news.tell()
+        news.send()
+    news.send()
     assert sent_positions == [{first.position}, {first.position, second.position}]

@@ -12,7 +12,7 @@ from learning.kinds.machines import strength_without_games
 from learning.models import Machine, Standing
 from learning.services.copies import machine_clone
 from learning.services.machines import machine_reset
-from learning.storage.standings import CURVE_POINTS, stats_add, thinned
+from learning.storage.standings import CURVE_POINTS, curve_thin, stats_add
 from learning.tasks import standings_keep
 from learning.workers import standings
 from learning.workers.jobs import TurnEnd
@@ -123,7 +123,7 @@ class TestStats:
 
 def test_small_curve_keeps_its_ends_and_the_last_measurement() -> None:
     points = [(games, games / 1e6) for games in range(0, 1_000_001, 1000)]
-    short_curve = thinned([*points, (0, 0.25)])
+    short_curve = curve_thin([*points, (0, 0.25)])
     assert len(short_curve) == CURVE_POINTS
     assert (short_curve[0], short_curve[-1]) == ((0, 0.25), points[-1])
     roots = [games**0.5 for games, _ in short_curve]

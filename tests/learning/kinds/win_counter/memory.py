@@ -11,7 +11,7 @@ from tests.learning.kinds.win_counter.models import WinCount, WinCountChange
 
 
 class WinCounterMemory(KindMemory):
-    ledger = Ledger(WinCountChange, "count_id", sums=("deltas",))
+    ledger = Ledger(WinCountChange, "count_id", summed_columns=("deltas",))
 
     def fields_new(self, rule):
         return {"epsilon": 0.0}
