@@ -232,19 +232,19 @@ export class Board {
     const current = this.layout.cells[this.activeCell];
     const column = dy && this.column?.index === this.activeCell ? this.column.x : current.x;
     /** @type {{index: number, cost: number}|null} */
-    let best = null;
+    let nearest = null;
     const { cells, lines } = this.layout;
     for (const [index, cell] of cells.entries()) {
       if (lines?.length && !lines.some((ends) => ends.includes(index) && ends.includes(this.activeCell))) continue;
       const along = (cell.x - current.x) * dx + (cell.y - current.y) * dy;
       const across = Math.abs((cell.x - current.x) * dy) + Math.abs((cell.y - current.y) * dx);
       const cost = along + 1.01 * across + (dy ? Math.abs(cell.x - column) / 10 : 0);
-      if (along > 0.1 && across < along + 0.1 && (best === null || cost < best.cost)) best = { index, cost };
+      if (along > 0.1 && across < along + 0.1 && (nearest === null || cost < nearest.cost)) nearest = { index, cost };
     }
-    if (!best) return;
+    if (!nearest) return;
     /** @type {{index: number, x: number}|undefined} */
-    this.column = { index: best.index, x: dy ? column : this.layout.cells[best.index].x };
-    this.#focusAt(best.index);
+    this.column = { index: nearest.index, x: dy ? column : this.layout.cells[nearest.index].x };
+    this.#focusAt(nearest.index);
   }
 
   #focusAt(/** @type {number} */ index) {

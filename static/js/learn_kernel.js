@@ -760,12 +760,12 @@
         let [first, second, drawn, endless] = [values[ends], values[ends + 1], values[ends + 2], values[ends + 3]];
         let undecided = 0;
         for (; move >= 0 && from[move] === at; move -= 1) {
-          const [p, after] = [chance[move], width * to[move]];
-          first += p * chances[after];
-          second += p * chances[after + 1];
-          drawn += p * chances[after + 2];
-          endless += p * chances[after + 3];
-          undecided += p * chances[after + 4];
+          const [p, nextRow] = [chance[move], width * to[move]];
+          first += p * chances[nextRow];
+          second += p * chances[nextRow + 1];
+          drawn += p * chances[nextRow + 2];
+          endless += p * chances[nextRow + 3];
+          undecided += p * chances[nextRow + 4];
         }
         chances[row] = first;
         chances[row + 1] = second;
@@ -860,7 +860,7 @@
         isUsed.fill(0, indptr[node], indptr[node + 1]);
       }
     }
-    return component.map((number, node) => (isAlive[node] ? number : -1));
+    return component.map((id, node) => (isAlive[node] ? id : -1));
   }
 
   /**
@@ -884,14 +884,17 @@
     const edgesOf = (/** @type {number} */ node) =>
       Array.from({ length: indptr[node + 1] - indptr[node] }, (_, at) => indptr[node] + at);
     /** Lets the other side leave a component by an edge, or stay in it (−1). */
-    const leave = (/** @type {number} */ number, /** @type {number} */ exit) => {
-      exits.set(number, exit);
-      const inside = [...componentOf.keys()].filter((node) => componentOf[node] === number);
+    const leave = (/** @type {number} */ componentId, /** @type {number} */ exit) => {
+      exits.set(componentId, exit);
+      const inside = [...componentOf.keys()].filter((node) => componentOf[node] === componentId);
       const leavingNodes = new Set();
       for (const node of inside) {
         if (graph.side[node] === side) continue;
         const leaves = exit >= indptr[node] && exit < indptr[node + 1];
-        play(node, leaves ? exit : (edgesOf(node).find((edge) => componentOf[successor[edge]] === number) ?? exit));
+        play(
+          node,
+          leaves ? exit : (edgesOf(node).find((edge) => componentOf[successor[edge]] === componentId) ?? exit),
+        );
         if (leaves) leavingNodes.add(node);
       }
       let grows = leavingNodes.size > 0;
@@ -910,7 +913,7 @@
     };
     for (let node = 0; node < nNodes; node += 1)
       if (graph.side[node] !== side && componentOf[node] < 0) play(node, indptr[node]);
-    for (const number of new Set(componentOf)) if (number >= 0) leave(number, -1);
+    for (const componentId of new Set(componentOf)) if (componentId >= 0) leave(componentId, -1);
     let improves = true;
     while (improves) {
       improves = false;
@@ -918,7 +921,7 @@
       const pointsAfter = (/** @type {number} */ edge) =>
         successor[edge] < 0 ? pointsOf(successor[edge], side) : pointsAt(graph, values, successor[edge], side);
       /** @type {Map<number, {exit: number, points: number}>} */
-      const best = new Map([...exits.keys()].map((number) => [number, { exit: -1, points: endless }]));
+      const bestExits = new Map([...exits.keys()].map((componentId) => [componentId, { exit: -1, points: endless }]));
       for (let node = 0; node < nNodes; node += 1) {
         if (graph.side[node] === side) continue;
         const edges = edgesOf(node);
@@ -930,17 +933,17 @@
           improves = true;
           continue;
         }
-        const bestExit = /** @type {{exit: number, points: number}} */ (best.get(componentOf[node]));
+        const bestExit = /** @type {{exit: number, points: number}} */ (bestExits.get(componentOf[node]));
         for (const edge of edges) {
           const isExit = successor[edge] < 0 || componentOf[successor[edge]] !== componentOf[node];
           if (isExit && pointsAfter(edge) < bestExit.points)
             Object.assign(bestExit, { exit: edge, points: pointsAfter(edge) });
         }
       }
-      for (const [number, { exit, points }] of best) {
-        const currentExit = /** @type {number} */ (exits.get(number));
+      for (const [componentId, { exit, points }] of bestExits) {
+        const currentExit = /** @type {number} */ (exits.get(componentId));
         if (points >= (currentExit < 0 ? endless : pointsAfter(currentExit)) - TOLERANCE) continue;
-        leave(number, exit);
+        leave(componentId, exit);
         improves = true;
       }
     }
