@@ -18,8 +18,7 @@ from beadbox.rules.game import AnyGame
 from beadbox.rules.outcome import Side
 from beadbox.rules.registry import game_get
 from beadbox.strength.exact import Floats
-from beadbox.tournaments.class_final import match_typical, ranking
-from beadbox.tournaments.class_final import pairs_array as pairs_chances
+from beadbox.tournaments.class_final import match_typical, pairs_chances, ranking
 
 TEACHERS = ("random", "win-block", "perfect")
 

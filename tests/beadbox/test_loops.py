@@ -140,21 +140,21 @@ class TestBestResponse:
     def test_staying_beats_a_losing_gamble(self):
         # The first side stays or gambles. A gamble leads to a win or to a lost position, with equal chances.
         graph = graph_with((0, (0, 1)), (1, (FIRST_WINS, 2)), (0, (SECOND_WINS,)))
-        assert self.respond(graph).tolist() == [0.5, 0.5, 1]
+        assert self.points_after_response(graph).tolist() == [0.5, 0.5, 1]
 
     def test_endless_play_avoids_a_loss(self):
         graph = graph_with((0, (SECOND_WINS, 1)), (0, (0,)))
-        assert self.respond(graph).tolist() == [0.5, 0.5]
+        assert self.points_after_response(graph).tolist() == [0.5, 0.5]
 
     def test_a_loop_of_two_positions_takes_the_winning_exit(self):
         graph = graph_with((0, (1,)), (0, (0, FIRST_WINS)))
-        assert self.respond(graph).tolist() == [0, 0]
+        assert self.points_after_response(graph).tolist() == [0, 0]
 
     @pytest.mark.parametrize("seed", range(5))
     def test_no_pure_strategy_beats_the_best_response(self, seed):
         graph = GAMES["pong-hau-ki"]
         chances = random_policy(graph, seed)
-        points = self.respond(graph, chances)
+        points = self.points_after_response(graph, chances)
         rng = np.random.default_rng(seed)
         nodes = np.flatnonzero((graph.side == 0) & (np.diff(graph.indptr) > 1))
         for _ in range(300):
@@ -169,7 +169,7 @@ class TestBestResponse:
     def test_all_pure_strategies_of_a_small_graph(self):
         graph = graph_with((0, (1, 2)), (1, (0, 2, FIRST_WINS)), (0, (1, 0, 3)), (1, (2, SECOND_WINS, FIRST_WINS)))
         chances = uniform_policy(graph)
-        points = self.respond(graph, chances)
+        points = self.points_after_response(graph, chances)
         ours = [range(graph.indptr[node], graph.indptr[node + 1]) for node in (0, 2)]
         best = np.full(4, 2.0)
         for choice in product(*ours):

@@ -187,7 +187,7 @@ class TestChecks:
     def test_the_check_avoids_immediate_losses(self, epsilon: float) -> None:
         position = shuttle_game(GAME)[-1]
         for is_on in (False, True):
-            q, rng = self.learner(position, epsilon, avoid_repetition=is_on), RandomSource(3)
+            q, rng = self.make_learner(position, epsilon, avoid_repetition=is_on), RandomSource(3)
             chosen = [q.choose(position, rng) for _ in range(300)]
             assert any(one.candidates[one.index].result_at_once < 0 for one in chosen) is not is_on
             best = q.best(position)
@@ -210,7 +210,7 @@ class TestChecks:
             if any(result_at_once(GAME, one, m) > 0 for m in GAME.legal_moves(one))
         )
         for is_on in (False, True):
-            q, rng = self.learner(position, epsilon, take_wins=is_on), RandomSource(3)
+            q, rng = self.make_learner(position, epsilon, take_wins=is_on), RandomSource(3)
             ends = {one.candidates[one.index].result_at_once for one in (q.choose(position, rng) for _ in range(300))}
             assert (ends == {1}) is is_on
 

@@ -318,38 +318,39 @@ class TestGuestWithCookies:
     def test_the_session_that_opens_a_room_has_its_seat(self, browser: APIClient) -> None:
         answer = open_room(browser)
         url = f"/api/rooms/{answer['code']}"
-        response = browser.post(f"{url}/move", {"position": 5}, headers=self.csrf(browser))
+        response = browser.post(f"{url}/move", {"position": 5}, headers=self.csrf_headers(browser))
         assert (response.status_code, response.json()["ply"]) == (200, 2)
         page = browser.get(f"/rooms/{answer['code']}")
         assert page.context["role"] == "X"
-        assert browser.post(f"{url}/resign", headers=self.csrf(browser)).json()["status"] == "finished"
-        rematch = open_room_with_headers(browser, self.csrf(browser))
+        assert browser.post(f"{url}/resign", headers=self.csrf_headers(browser)).json()["status"] == "finished"
+        rematch = open_room_with_headers(browser, self.csrf_headers(browser))
         assert browser.get(f"/rooms/{rematch['code']}").context["role"] == "X", (
             "the session has a seat in another room too"
         )
 
     def test_refusal_of_a_session_names_the_csrf_header(self, browser: APIClient) -> None:
         open_room(browser)
-        refused = browser.post("/api/rooms", {"opponent": "perfect"})
+        body = {"opponent": "perfect"}
+        refused = browser.post("/api/rooms", body)
         assert (refused.status_code, refused.json()["code"]) == (403, "permission_denied")
         for words in ("X-CSRFToken", "cookie csrftoken", "Referer", "send no cookies"):
             assert words in refused.json()["detail"]
-        assert browser.post("/api/rooms", {"opponent": "perfect"}, headers=self.csrf(browser)).status_code == 201
-        https_response = browser.post("/api/rooms", {"opponent": "perfect"}, headers=self.csrf(browser), secure=True)
+        assert browser.post("/api/rooms", body, headers=self.csrf_headers(browser)).status_code == 201
+        https_response = browser.post("/api/rooms", body, headers=self.csrf_headers(browser), secure=True)
         assert "Referer" in https_response.json()["detail"]
-        headers = {**self.csrf(browser), "Referer": "https://testserver/"}
-        assert browser.post("/api/rooms", {"opponent": "perfect"}, headers=headers, secure=True).status_code == 201
+        headers = {**self.csrf_headers(browser), "Referer": "https://testserver/"}
+        assert browser.post("/api/rooms", body, headers=headers, secure=True).status_code == 201
         browser.cookies.clear()
-        assert browser.post("/api/rooms", {"opponent": "perfect"}).status_code == 201
+        assert browser.post("/api/rooms", body).status_code == 201
 
     def test_sessions_that_join_or_host_have_their_seats(self, browser: APIClient) -> None:
         answer = open_room(APIClient(), opponent="human")
         assert browser.post(f"/api/rooms/{answer['code']}/join").json()["role"] == "O"
         assert browser.get(f"/rooms/{answer['code']}").context["role"] == "O"
         exhibition = browser.post(
-            "/api/rooms", {"first": "random", "second": "perfect"}, headers=self.csrf(browser)
+            "/api/rooms", {"first": "random", "second": "perfect"}, headers=self.csrf_headers(browser)
         ).json()
-        stepped = browser.post(f"/api/rooms/{exhibition['code']}/step", headers=self.csrf(browser))
+        stepped = browser.post(f"/api/rooms/{exhibition['code']}/step", headers=self.csrf_headers(browser))
         assert (stepped.status_code, stepped.json()["ply"]) == (200, 1)
 
     @pytest.mark.parametrize("token", ["unknown", "of another room", "empty", "none"])
