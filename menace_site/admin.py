@@ -21,10 +21,10 @@ from beadbox.names import name_key
 from games.accounts.account_names import account_get_by_name
 from games.admin.base import CappedListAdmin, LargeTableAdmin, NameSearch, ReadOnly
 
-COLUMNS = ("attempt_time", "username", "ip_address", "user_agent", "path_info")
+LOG_IN_COLUMNS = ("attempt_time", "username", "ip_address", "user_agent", "path_info")
 
 
-class LogIns(NameSearch, ReadOnly, LargeTableAdmin):
+class LogInListAdmin(NameSearch, ReadOnly, LargeTableAdmin):
     """Log-in records, searched by account name or by the beginning of an address."""
 
     search_fields = ("username__exact", "ip_address__startswith")
@@ -39,28 +39,28 @@ class LogIns(NameSearch, ReadOnly, LargeTableAdmin):
 
 
 @admin.register(AccessLog)
-class LogInAdmin(LogIns):
+class LogInAdmin(LogInListAdmin):
     """Successful log-ins with their times of log-out."""
 
     exclude = ("http_accept", "session_hash")
-    list_display = (*COLUMNS, "logout_time")
+    list_display = (*LOG_IN_COLUMNS, "logout_time")
 
 
 @admin.register(AccessFailureLog)
-class FailureAdmin(LogIns):
+class FailureAdmin(LogInListAdmin):
     """Failed log-ins; the column ``locked_out`` marks the failures that caused a lock."""
 
     exclude = ("http_accept",)
-    list_display = (*COLUMNS, "locked_out")
+    list_display = (*LOG_IN_COLUMNS, "locked_out")
     list_filter = ("locked_out",)
 
 
 @admin.register(AccessAttempt)
-class AttemptAdmin(LogIns):
+class AttemptAdmin(LogInListAdmin):
     """Failures counted towards a lock. Deleting a row ends its lock at once."""
 
     exclude = ("http_accept", "get_data", "post_data")
-    list_display = (*COLUMNS, "failures_since_start")
+    list_display = (*LOG_IN_COLUMNS, "failures_since_start")
 
     has_delete_permission = admin.ModelAdmin.has_delete_permission
 

@@ -15,7 +15,7 @@ APP_TITLES = {
     "django_celery_beat": "Scheduled tasks",
     "admin": "Log of the staff",
 }
-TABLES = {
+TABLE_NAMES = {
     "admin.LogEntry": ("action of the staff", "actions of the staff"),
     "axes.AccessLog": ("log-in", "log-ins"),
     "axes.AccessFailureLog": ("failed log-in", "failed log-ins"),
@@ -27,16 +27,16 @@ TABLES = {
     "otp_static.StaticDevice": ("set of recovery codes", "sets of recovery codes"),
     "otp_totp.TOTPDevice": ("authenticator app", "authenticator apps"),
 }
-_LOG_IN = {
+_LOG_IN_COLUMNS = {
     "attempt_time": "time",
     "username": "name",
     "ip_address": "address",
     "user_agent": "browser",
     "path_info": "page",
 }
-_DEVICE = {"user": "account", "confirmed": "in use", "created_at": "set up", "last_used_at": "last used"}
-_RESULTS = {"n_wins": "wins", "n_draws": "draws", "n_losses": "losses"}
-_JOB = {
+_DEVICE_COLUMNS = {"user": "account", "confirmed": "in use", "created_at": "set up", "last_used_at": "last used"}
+_RESULT_COLUMNS = {"n_wins": "wins", "n_draws": "draws", "n_losses": "losses"}
+_JOB_COLUMNS = {
     "knocked_at": "last wake-up",
     "leased_by": "worker",
     "lease_until": "lease ends",
@@ -45,7 +45,7 @@ _JOB = {
     "started_at": "started",
     "finished_at": "ended",
 }
-COLUMNS: dict[str, dict[str, str]] = {
+COLUMN_NAMES: dict[str, dict[str, str]] = {
     "admin.LogEntry": {
         "action_time": "time",
         "user": "account",
@@ -54,9 +54,9 @@ COLUMNS: dict[str, dict[str, str]] = {
         "action_flag": "action",
         "change_message": "details",
     },
-    "axes.AccessLog": {**_LOG_IN, "logout_time": "logged out"},
-    "axes.AccessFailureLog": {**_LOG_IN, "locked_out": "locked out"},
-    "axes.AccessAttempt": {**_LOG_IN, "failures_since_start": "failed log-ins"},
+    "axes.AccessLog": {**_LOG_IN_COLUMNS, "logout_time": "logged out"},
+    "axes.AccessFailureLog": {**_LOG_IN_COLUMNS, "locked_out": "locked out"},
+    "axes.AccessAttempt": {**_LOG_IN_COLUMNS, "failures_since_start": "failed log-ins"},
     "django_celery_beat.PeriodicTask": {
         "name": "name",
         "task": "task",
@@ -67,8 +67,8 @@ COLUMNS: dict[str, dict[str, str]] = {
         "one_off": "once only",
         "total_run_count": "times run",
     },
-    "otp_static.StaticDevice": _DEVICE,
-    "otp_totp.TOTPDevice": _DEVICE,
+    "otp_static.StaticDevice": _DEVICE_COLUMNS,
+    "otp_totp.TOTPDevice": _DEVICE_COLUMNS,
     "games.AddressBlock": {"created_by": "blocked by", "created_at": "blocked since"},
     "games.ApiToken": {
         "user": "account",
@@ -101,10 +101,10 @@ COLUMNS: dict[str, dict[str, str]] = {
         "created_at": "opened",
         "finished_at": "finished",
     },
-    "learning.ExperimentRun": {**_JOB, "user": "account"},
-    "learning.Lesson": {**_RESULTS, "kind": "cause", "created_at": "time"},
+    "learning.ExperimentRun": {**_JOB_COLUMNS, "user": "account"},
+    "learning.Lesson": {**_RESULT_COLUMNS, "kind": "cause", "created_at": "time"},
     "learning.Machine": {
-        **_RESULTS,
+        **_RESULT_COLUMNS,
         "learns": "learning",
         "is_public": "public",
         "shares": "shares boxes with",
@@ -142,8 +142,8 @@ COLUMNS: dict[str, dict[str, str]] = {
         "finished_at": "ended",
     },
     "learning.TrainingRun": {
-        **_RESULTS,
-        **_JOB,
+        **_RESULT_COLUMNS,
+        **_JOB_COLUMNS,
         "n_games": "games",
         "games_done": "games done",
         "most_values": "most values",
@@ -155,13 +155,13 @@ COLUMNS: dict[str, dict[str, str]] = {
 }
 
 
-def names_install() -> None:
+def install_admin_names() -> None:
     """Set the verbose names of groups, tables and columns. Call this function after the applications are loaded."""
     for label, title in APP_TITLES.items():
         apps.get_app_config(label).verbose_name = title
-    for name, (singular, plural) in TABLES.items():
+    for name, (singular, plural) in TABLE_NAMES.items():
         options = apps.get_model(name)._meta
         options.verbose_name, options.verbose_name_plural = singular, plural
-    for name, columns in COLUMNS.items():
+    for name, columns in COLUMN_NAMES.items():
         for field, title in columns.items():
             apps.get_model(name)._meta.get_field(field).verbose_name = title

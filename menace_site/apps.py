@@ -21,7 +21,7 @@ class SiteConfig(AppConfig):
         from menace_site.observability import error_reports
         from menace_site.server import checks
 
-        admin_text.names_install()  # The admin copies the names into its forms, so they must be set before.
+        admin_text.install_admin_names()  # The admin copies the names into its forms, so they must be set before.
 
         register(checks.check_settings)
         if settings.SENTRY_DSN:

@@ -17,23 +17,25 @@ import learning.urls  # noqa: E402
 from games.transport.dependency_monitor import DEPENDENCIES  # noqa: E402
 from menace_site.observability.access_log import AccessLog, LoggedRequest  # noqa: E402
 from menace_site.observability.metrics import Metrics, gauges_update  # noqa: E402
-from menace_site.server.boundary import BlockedAddresses, SocketBoundary, close_unknown  # noqa: E402
+from menace_site.server.boundary import BlockedAddresses, SocketBoundary, refuse_unknown_path  # noqa: E402
 from menace_site.server.fast_path import OpenEndpoints  # noqa: E402
 from menace_site.server.lifespan import Lifespan, reload_blocks  # noqa: E402
 
 websocket_urlpatterns = [
     *games.routing.websocket_urlpatterns,
     *learning.routing.websocket_urlpatterns,
-    re_path("", close_unknown),  # type: ignore[arg-type]  # Channels routes to applications, Django's types to views
+    re_path("", refuse_unknown_path),  # type: ignore[arg-type]  # Channels routes to applications, Django's types to views
 ]
 
 django_application.request_class = LoggedRequest
-http = OpenEndpoints(django_application, learning.urls.open_urlpatterns, LoggedRequest)
-sockets = URLRouter(websocket_urlpatterns)
+http_application = OpenEndpoints(django_application, learning.urls.open_urlpatterns, LoggedRequest)
+socket_application = URLRouter(websocket_urlpatterns)
 application = ProtocolTypeRouter(
     {
-        "http": AccessLog(Metrics(BlockedAddresses(http))),
-        "websocket": AccessLog(sockets, boundary=SocketBoundary(), socket_patterns=websocket_urlpatterns[:-1]),
+        "http": AccessLog(Metrics(BlockedAddresses(http_application))),
+        "websocket": AccessLog(
+            socket_application, boundary=SocketBoundary(), socket_patterns=websocket_urlpatterns[:-1]
+        ),
         "lifespan": Lifespan((reload_blocks, gauges_update, DEPENDENCIES.run)),
     }
 )

@@ -11,7 +11,7 @@ MAX_QUEUE_MESSAGES = 1_000
 """Messages that one queue may hold, about 1 MB."""
 
 
-class BoundedQueues(Celery):
+class BoundedCelery(Celery):
     """Celery with bounded queues, which drops messages beyond ``MAX_QUEUE_MESSAGES``.
 
     Without a bound, beat's messages would fill Redis while no worker runs. A dropped message loses no work: each
@@ -30,7 +30,7 @@ class BoundedQueues(Celery):
         return super().send_task(name, *args, **options)
 
 
-app = BoundedQueues("beadbox")
+app = BoundedCelery("beadbox")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
 app.autodiscover_tasks(["menace_site.operations"])

@@ -22,7 +22,7 @@ from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.retry import Retry
 
 from menace_site.local import servers
-from menace_site.local.addresses import default_hosts, hosts_now, parse_hosts, parse_list
+from menace_site.local.addresses import default_hosts, parse_hosts, parse_list, reachable_hosts
 from menace_site.local.errors import ServerError
 from menace_site.server import pooled
 
@@ -73,7 +73,7 @@ if LOCAL and not ALLOWED_HOSTS:
     ALLOWED_HOSTS = default_hosts(env.str("BIND", default=""))
 # A function that returns the hosts at which pupils reach a local run now. In production it returns no hosts, because
 # SITE_URL is the only address.
-LOCAL_HOSTS = partial(hosts_now, env.str("BIND", default=""), ALLOWED_HOSTS) if LOCAL else list[str]
+LOCAL_HOSTS = partial(reachable_hosts, env.str("BIND", default=""), ALLOWED_HOSTS) if LOCAL else list[str]
 # Public origin of the site, such as https://beads.example. Links in e-mails begin with this origin, and the Origin of a
 # page's WebSocket must equal it. Without SITE_URL, the Origin must equal scheme, host and port of the request itself.
 SITE_URL = env.str("SITE_URL", default="").strip().rstrip("/")
@@ -531,8 +531,8 @@ SPECTACULAR_SETTINGS = {
         "games.accounts.authentication.BearerAuthentication",
         "games.accounts.authentication.SessionAuthentication",
     ],
-    "PREPROCESSING_HOOKS": ["menace_site.api.schema.without_trailing_slash"],
-    "POSTPROCESSING_HOOKS": ["drf_spectacular.hooks.postprocess_schema_enums", "menace_site.api.schema.with_groups"],
+    "PREPROCESSING_HOOKS": ["menace_site.api.schema.remove_trailing_slashes"],
+    "POSTPROCESSING_HOOKS": ["drf_spectacular.hooks.postprocess_schema_enums", "menace_site.api.schema.add_groups"],
     # Names in the schema for choices that several fields share.
     "ENUM_NAME_OVERRIDES": {
         "RunStatusEnum": "learning.models.JobStatus",
@@ -567,12 +567,12 @@ LOGGING = {
     "disable_existing_loggers": False,
     "formatters": {
         "line": {
-            "class": "menace_site.observability.logs.Lines",
+            "class": "menace_site.observability.logs.LineFormatter",
             "format": "{asctime} {levelname} {name}: {message} [{request_id}]",
             "style": "{",
         },
         "json": {
-            "()": "menace_site.observability.logs.Objects",
+            "()": "menace_site.observability.logs.JsonObjectFormatter",
             "format": "{levelname}{name}{message}{request_id}",
             "style": "{",
             "timestamp": "time",
@@ -580,12 +580,12 @@ LOGGING = {
         },
     },
     "filters": {
-        "handshake_refusals": {"()": "menace_site.observability.logs.HandshakeRefusals"},
+        "handshake_refusals": {"()": "menace_site.observability.logs.HandshakeRefusalFilter"},
         "one_line": {"()": "games.transport.database_errors.OutageLineFilter"},
-        "class_name_only": {"()": "menace_site.observability.logs.ClassNameOnly"},
-        "refused_requests": {"()": "menace_site.observability.logs.RefusedRequests"},
-        "without_detail": {"()": "menace_site.observability.logs.WithoutDetail"},
-        "with_request_id": {"()": "menace_site.observability.logs.WithRequestId"},
+        "class_name_only": {"()": "menace_site.observability.logs.ErrorMessageFilter"},
+        "refused_requests": {"()": "menace_site.observability.logs.RefusedRequestFilter"},
+        "without_detail": {"()": "menace_site.observability.logs.ErrorDetailFilter"},
+        "with_request_id": {"()": "menace_site.observability.logs.RequestIdFilter"},
     },
     "handlers": {
         "console": {

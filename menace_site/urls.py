@@ -23,15 +23,15 @@ from games.transport.error_responses import refusal_json_response
 from menace_site.api.docs import ROOTS, DocsView, SchemaView, roots
 from menace_site.observability.health import health, live, ready
 
-PAGES = (
+PAGE_PATHS = (
     *("/about", "/account", "/account/tokens", "/ai", "/experiments", "/lab", "/learn", "/login", "/machines"),
     *("/machines/compare", "/machines/import", "/machines/new", "/password/reset", "/schedules", "/signup"),
     *("/tournaments", "/tournaments/new"),
 )
 """Paths that people are likely to type, for the suggestion on the 404 page."""
-FIRST_SEGMENTS = {*(page.split("/")[1] for page in PAGES), "play", "rooms", "runs"}
+FIRST_SEGMENTS = {*(page.split("/")[1] for page in PAGE_PATHS), "play", "rooms", "runs"}
 """First segments of the paths of pages."""
-MAX_ADDRESS = 200
+MAX_PATH_CHARACTERS = 200
 
 
 def read_only(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
@@ -65,9 +65,9 @@ def nearest_path(address: str) -> str:
     """Return the path that the user probably meant by an unknown path, or an empty text.
 
     The result differs from ``address`` in one word: the word after ``/api/``, or the first word of any other path. The
-    result may also be a similar path of ``PAGES``.
+    result may also be a similar path of ``PAGE_PATHS``.
     """
-    path = address.rstrip("/")[:MAX_ADDRESS]
+    path = address.rstrip("/")[:MAX_PATH_CHARACTERS]
     is_api = path.startswith("/api/")
     start, first_words = ("/api/", {root.split("/")[2] for root in ROOTS.values()}) if is_api else ("/", FIRST_SEGMENTS)
     word, slash, remainder = path.removeprefix(start).partition("/")
@@ -75,23 +75,23 @@ def nearest_path(address: str) -> str:
     nearest = f"{start}{corrected}{slash}{remainder}"
     if corrected and is_valid_path(nearest):
         return nearest
-    nearest = name_near(path, PAGES)
+    nearest = name_near(path, PAGE_PATHS)
     return nearest if path.count("/") == nearest.count("/") else ""
 
 
-def fault(request: HttpRequest) -> HttpResponse:
+def server_error(request: HttpRequest) -> HttpResponse:
     """Answer an unexpected exception without using the database: 503 in a database outage, else 500.
 
     The API gets JSON, a browser a page.
     """
     if is_database_outage(sys.exc_info()[1]):
-        return unavailable(request)
+        return unavailable_response(request)
     if request.path.startswith("/api/"):
         return JsonResponse({"detail": FAULT_TEXT, "code": "error"}, status=500)
     return HttpResponse(get_template("500.html").render(), status=500)
 
 
-def unavailable(request: HttpRequest) -> HttpResponse:
+def unavailable_response(request: HttpRequest) -> HttpResponse:
     """Answer 503 with ``Retry-After`` in a database outage: JSON for the API, else a page."""
     error = UnavailableError()
     response: HttpResponse
@@ -106,7 +106,7 @@ def unavailable(request: HttpRequest) -> HttpResponse:
     return response
 
 
-def unreadable(request: HttpRequest, exception: Exception) -> HttpResponse:
+def bad_request_response(request: HttpRequest, exception: Exception) -> HttpResponse:
     """Answer 400 to a request that Django cannot parse: JSON for the API, else Django's short page."""
     if request.path.startswith("/api/"):
         # Messages of other exceptions may name settings, which visitors must not see.
@@ -115,9 +115,9 @@ def unreadable(request: HttpRequest, exception: Exception) -> HttpResponse:
     return bad_request(request, exception)
 
 
-handler400 = unreadable
+handler400 = bad_request_response
 handler404 = page_not_found
-handler500 = fault
+handler500 = server_error
 
 # The admin has a separate log-in page. Failures on both log-in pages count together.
 admin.site.login = limit_failed_log_ins(admin.site.login)  # type: ignore[method-assign]

@@ -22,13 +22,13 @@ from typing import Any
 import uvicorn
 from uvicorn.config import STARTUP_FAILURE
 
-from menace_site.local.fallback_responder import fallback_serving
+from menace_site.local.fallback_responder import serve_fallback
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "menace_site.settings")
 
 logger = logging.getLogger("menace_site.web")
 
-OPTIONS: dict[str, Any] = {
+UVICORN_OPTIONS: dict[str, Any] = {
     "http": "httptools",
     "ws": "websockets-sansio",
     # The server closes the socket of a client that has vanished within ten seconds.
@@ -45,22 +45,25 @@ OPTIONS: dict[str, Any] = {
     "access_log": False,
     "log_config": None,
 }
-UNREAD_S = 30
+UNREAD_TIMEOUT_S = 30
 """Seconds without acknowledgement of sent data after which the kernel closes a connection."""
-HEARTBEAT_S = 0.2
+HEARTBEAT_INTERVAL_S = 0.2
 """Time between two heartbeats of a process, and between two checks of all processes."""
 MAX_MISSED_HEARTBEATS = 25
-"""Consecutive checks without a heartbeat after which a process is replaced: 5 s at one check each ``HEARTBEAT_S``."""
-FORK = multiprocessing.get_context("fork")
+"""Consecutive checks without a heartbeat after which a process is replaced.
+
+With one check each ``HEARTBEAT_INTERVAL_S``, this is 5 s.
+"""
+FORK_CONTEXT = multiprocessing.get_context("fork")
 
 
 class Worker:
     """A web process that counts heartbeats while it runs."""
 
     def __init__(self, config: uvicorn.Config, listening_socket: socket.socket) -> None:
-        self.n_beats = FORK.RawValue("L", 0)
+        self.n_beats = FORK_CONTEXT.RawValue("L", 0)
         self.n_beats_at_last_check = self.n_missed_heartbeats = 0
-        self.process = FORK.Process(target=self._serve, args=(config, listening_socket))
+        self.process = FORK_CONTEXT.Process(target=self._serve, args=(config, listening_socket))
         self.process.start()
 
     def _serve(self, config: uvicorn.Config, listening_socket: socket.socket) -> None:
@@ -72,7 +75,7 @@ class Worker:
     def _beat(self) -> None:
         while True:
             self.n_beats.value += 1
-            time.sleep(HEARTBEAT_S)
+            time.sleep(HEARTBEAT_INTERVAL_S)
 
     def is_hung(self) -> bool:
         """Whether no heartbeat came between the last ``MAX_MISSED_HEARTBEATS`` calls of this method."""
@@ -90,7 +93,7 @@ def bind_listening_socket(config: uvicorn.Config) -> socket.socket:
     """
     listening_socket = config.bind_socket()
     if hasattr(socket, "TCP_USER_TIMEOUT"):  # Accepted connections inherit this option.
-        listening_socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, 1000 * UNREAD_S)
+        listening_socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, 1000 * UNREAD_TIMEOUT_S)
     return listening_socket
 
 
@@ -100,7 +103,7 @@ def serve(config: uvicorn.Config, *, has_fallback: bool) -> int:
     With ``has_fallback``, a fallback answers 503 while the application is imported.
     """
     listening_socket = bind_listening_socket(config)
-    with fallback_serving(listening_socket) if has_fallback else contextlib.nullcontext():
+    with serve_fallback(listening_socket) if has_fallback else contextlib.nullcontext():
         config.load()
     gc.collect()
     gc.freeze()  # The collector ignores frozen objects, so the forked processes keep sharing their memory.
@@ -110,7 +113,7 @@ def serve(config: uvicorn.Config, *, has_fallback: bool) -> int:
     workers = [Worker(config, listening_socket) for _ in range(config.workers)]
     status = 0
     while not stop_signals and not status:
-        time.sleep(HEARTBEAT_S)
+        time.sleep(HEARTBEAT_INTERVAL_S)
         for index, worker in enumerate(workers):
             if worker.is_hung():
                 worker.process.kill()
@@ -138,7 +141,7 @@ def main(words: list[str]) -> int:
     parser.add_argument("--stand-in", action="store_true", help="answer 503 while the application is imported")
     arguments = parser.parse_args(words)
     config = uvicorn.Config(
-        arguments.application, host=arguments.host, port=arguments.port, workers=arguments.workers, **OPTIONS
+        arguments.application, host=arguments.host, port=arguments.port, workers=arguments.workers, **UVICORN_OPTIONS
     )
     return serve(config, has_fallback=arguments.stand_in)
 

@@ -80,7 +80,7 @@ class Outage:
         def holds() -> bool:
             nonlocal recover_at
             if processes.is_dead(self.worker):
-                processes.bury(self.worker)
+                processes.kill_group_and_wait(self.worker)
                 self.start_worker()
                 self.recover()
             if time.monotonic() > recover_at:
@@ -99,14 +99,14 @@ class Outage:
         for pid in pids:
             with contextlib.suppress(ProcessLookupError):  # a child may have ended together with its parent
                 os.kill(pid, signal.SIGKILL)
-        processes.bury(self.postgres)
+        processes.kill_group_and_wait(self.postgres)
         with pytest.raises(DatabaseError):
             TrainingRun.objects.exists()
         connection.close()
 
     def kill_broker(self) -> None:
         os.kill(self.valkey.pid, signal.SIGKILL)
-        processes.bury(self.valkey)
+        processes.kill_group_and_wait(self.valkey)
         assert not redis_answers(self.redis_url)
 
     def wake_up(self, task: str, *arguments: str | int) -> None:

@@ -94,7 +94,7 @@ def public_names() -> dict[str, Any]:
     from django.core.management import get_commands
     from prometheus_client import REGISTRY
 
-    from menace_site.api.docs import codes
+    from menace_site.api.docs import refusal_codes
     from menace_site.celery import app
 
     import_everything()
@@ -130,7 +130,7 @@ def public_names() -> dict[str, Any]:
         },
         "settings": sorted(variables),
         "refusals": refusals(),
-        "codes": codes(),
+        "codes": refusal_codes(),
     }
 
 

@@ -149,7 +149,7 @@ def account_names_fill(accounts: Any, names: Any) -> None:
     _fill_vacant_keys(names)
 
 
-def duplicate_name_warnings(names: Any) -> Iterator[str]:
+def account_names_shared(names: Any) -> Iterator[str]:
     """Yield a sentence for each account that shares its name with another account in another spelling."""
     for later in names.objects.filter(is_duplicate=True).select_related("account").order_by("key", "pk"):
         first = names.objects.select_related("account").get(key=later.key, is_duplicate=False).account

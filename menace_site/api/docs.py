@@ -57,11 +57,11 @@ OTHER_CODES: dict[str, tuple[str, str]] = {
     "too_many_frames": ("socket", "Frames came too fast."),
 }
 """Refusal codes without a :class:`PlayError`: the status, or ``socket``, and a sentence on the cause."""
-RATE = re.compile(r"(\d+)/(s|m|h|d)")
-UNITS = {"s": "second", "m": "minute", "h": "hour", "d": "day"}
+RATE_PATTERN = re.compile(r"(\d+)/(s|m|h|d)")
+UNIT_NAMES = {"s": "second", "m": "minute", "h": "hour", "d": "day"}
 
 
-def codes() -> list[tuple[str, str, str]]:
+def refusal_codes() -> list[tuple[str, str, str]]:
     """Return code, status and cause of every refusal, ordered by status and then by code."""
     causes = dict(OTHER_CODES)
     for error in _subclasses(PlayError):
@@ -76,12 +76,12 @@ def _subclasses(error: type[PlayError]) -> Iterator[type[PlayError]]:
         yield from _subclasses(child)
 
 
-def rates() -> dict[str, str]:
+def describe_rates() -> dict[str, str]:
     """Return the throttle rates of the settings by scope, each in words such as "1,800 a minute"."""
     rate_texts = {}
     for scope, text in api_settings.DEFAULT_THROTTLE_RATES.items():
-        if match := RATE.match(str(text)):
-            rate_texts[scope] = f"{int(match[1]):,} a {UNITS[match[2]]}"
+        if match := RATE_PATTERN.match(str(text)):
+            rate_texts[scope] = f"{int(match[1]):,} a {UNIT_NAMES[match[2]]}"
     return rate_texts
 
 
@@ -123,8 +123,8 @@ class DocsView(SpectacularSwaggerSplitView):
         if "script" not in request.query_params and isinstance(response.data, dict):
             response.data |= {
                 "site": request.build_absolute_uri("/").rstrip("/"),
-                "codes": codes(),
-                "rates": rates(),
+                "codes": refusal_codes(),
+                "rates": describe_rates(),
                 "limits": settings,
             }
         return response

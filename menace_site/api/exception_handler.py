@@ -43,13 +43,13 @@ def exception_handler(exc: Exception, context: dict[str, Any]) -> Response | Non
     For any other exception, return ``None``, so that Django reports it. The refusal of a validation error names the
     first wrong field in ``detail``, and has all wrong fields in ``fields``.
     """
-    response = _answer(exc, context)
+    response = _refusal_response(exc, context)
     if response is not None:
         REFUSALS.labels("api", response.data["code"]).inc()
     return response
 
 
-def _answer(exc: Exception, context: dict[str, Any]) -> Response | None:
+def _refusal_response(exc: Exception, context: dict[str, Any]) -> Response | None:
     if is_database_outage(exc):
         exc = unavailable_error(exc, context["request"].resolver_match.route)
     exc = refusal_of(exc) or exc

@@ -19,12 +19,12 @@ from games.live.serializers import RefusalSerializer
 Endpoint = tuple[str, str, str, Callable[..., Any]]
 
 
-def without_trailing_slash(endpoints: list[Endpoint]) -> list[Endpoint]:
+def remove_trailing_slashes(endpoints: list[Endpoint]) -> list[Endpoint]:
     """Return the endpoints without trailing slashes, which the API accepts and the documentation omits."""
     return [(path.rstrip("/"), regex, method, callback) for path, regex, method, callback in endpoints]
 
 
-GROUPS = {
+OPERATION_GROUPS = {
     "Find a game": "Games, their opponents, and the text forms of boards.",
     "Play a match": "Open a room, move, read the state, resign, play again.",
     "Ask for a move": "A move for any board, without a room and an account.",
@@ -37,7 +37,7 @@ GROUPS = {
     "Watch a machine learn": "The data of the page Watch it learn.",
 }
 """Groups of operations by purpose, each with a sentence, in the order of the documentation page."""
-GROUP_OF = [
+GROUP_PATTERNS = [
     (r"/api/games", "Find a game"),
     (r"/api/ai/|/api/rooms/{code}/advice", "Ask for a move"),
     (r"/api/rooms", "Play a match"),
@@ -53,9 +53,9 @@ GROUP_OF = [
 """Patterns for the beginning of a path, each with its group; the first match counts."""
 
 
-def with_groups(result: dict[str, object], **_: Any) -> dict[str, object]:
-    """Return the schema ``result`` with ``GROUPS`` as its tags."""
-    return {**result, "tags": [{"name": name, "description": sentence} for name, sentence in GROUPS.items()]}
+def add_groups(result: dict[str, object], **_: Any) -> dict[str, object]:
+    """Return the schema ``result`` with ``OPERATION_GROUPS`` as its tags."""
+    return {**result, "tags": [{"name": name, "description": sentence} for name, sentence in OPERATION_GROUPS.items()]}
 
 
 class Schema(AutoSchema):
@@ -67,7 +67,7 @@ class Schema(AutoSchema):
 
     def get_tags(self) -> list[str]:
         """Return a list of one name, the group of the operation."""
-        return [next(group for pattern, group in GROUP_OF if re.match(pattern, self.path))]
+        return [next(group for pattern, group in GROUP_PATTERNS if re.match(pattern, self.path))]
 
     def get_auth(self) -> list[dict[str, object]]:
         """Return the authentication schemes. The last scheme is empty if the operation needs no authentication."""
@@ -78,17 +78,17 @@ class Schema(AutoSchema):
         return schemes if needs_account or not schemes else [*schemes, {}]
 
     def _get_response_bodies(self, direction: Any = "response") -> Any:
-        declared = super()._get_response_bodies(direction)
+        declared_responses = super()._get_response_bodies(direction)
         if getattr(self.view, "refuses_by_itself", False):
-            return declared
-        general = {
+            return declared_responses
+        general_responses = {
             status: self._get_response_for_code(OpenApiResponse(RefusalSerializer, cause), status, None, direction)
             for status, cause in self._refusals().items()
         }
         retry_after = {"description": "Seconds to wait.", "schema": {"type": "integer"}}
-        for status in general.keys() & {"429", "503"}:
-            general[status]["headers"] = {"Retry-After": retry_after}
-        return dict(sorted({**general, **declared}.items()))
+        for status in general_responses.keys() & {"429", "503"}:
+            general_responses[status]["headers"] = {"Retry-After": retry_after}
+        return dict(sorted({**general_responses, **declared_responses}.items()))
 
     def _get_response_for_code(
         self, serializer: Any, status_code: Any, media_types: Any = None, direction: Any = "response"

@@ -23,7 +23,7 @@ DISTANT_EXAMPLES = {socket.AF_INET: "198.51.100.1", socket.AF_INET6: "2001:db8::
 """Addresses reserved for documentation (RFC 5737, RFC 3849), as examples of an address behind the default route."""
 IFF_UP, IFF_POINTOPOINT, IFF_RUNNING = 0x1, 0x10, 0x40
 """Flags of an interface (netdevice(7)), with the same values on Linux, BSD and macOS."""
-HOST = re.compile(r"\*|\.?[a-z0-9]([a-z0-9.-]*[a-z0-9])?", re.IGNORECASE)
+HOST_PATTERN = re.compile(r"\*|\.?[a-z0-9]([a-z0-9.-]*[a-z0-9])?", re.IGNORECASE)
 
 
 # Lists from the environment
@@ -43,7 +43,7 @@ def parse_hosts(text: str) -> list[str]:
     hosts = []
     for entry in parse_list(text):
         address = _address_or_none(entry)
-        if address is None and not HOST.fullmatch(entry):
+        if address is None and not HOST_PATTERN.fullmatch(entry):
             raise ServerError(
                 f"ALLOWED_HOSTS has {entry!r}: give each host alone, without scheme, port or path, "
                 "such as 192.168.1.20, [fd00::1], beadbox.example or .beadbox.example."
@@ -81,13 +81,13 @@ def own_addresses() -> list[Address]:
     reach a VPN.
     """
     flags_of = {address: flags for address, flags in _interface_addresses() if flags & IFF_UP and flags & IFF_RUNNING}
-    on_default_route = default_addresses()
+    default_route_addresses = default_addresses()
 
     def order(address: Address) -> tuple[bool, bool, int]:
-        return bool(flags_of.get(address, 0) & IFF_POINTOPOINT), address not in on_default_route, address.version
+        return bool(flags_of.get(address, 0) & IFF_POINTOPOINT), address not in default_route_addresses, address.version
 
     candidates = [address for address in flags_of if not (address.is_loopback or address.is_link_local)]
-    return sorted(dict.fromkeys([*on_default_route, *candidates]), key=order)
+    return sorted(dict.fromkeys([*default_route_addresses, *candidates]), key=order)
 
 
 def default_addresses() -> list[Address]:
@@ -188,8 +188,8 @@ class ListenAddress:
         if reachable := [host for host in map(host_of, self.reachable_addresses()) if _is_allowed(host, patterns)]:
             return reachable
         loopback = [host_of(self.address)] if self.is_given and self.address.is_loopback else LOOPBACK_HOSTS
-        allowed_here = [host for host in loopback if _is_allowed(host, patterns)]
-        return allowed_here[:1] or [pattern.removeprefix(".") for pattern in patterns]
+        allowed_loopback = [host for host in loopback if _is_allowed(host, patterns)]
+        return allowed_loopback[:1] or [pattern.removeprefix(".") for pattern in patterns]
 
     def warning(self, allowed: str) -> str:
         """Return a warning if ``allowed``, the value of ``ALLOWED_HOSTS``, shuts out other computers; else ""."""
@@ -201,7 +201,7 @@ class ListenAddress:
         return f"ALLOWED_HOSTS has no address of this computer; other computers reach it at {', '.join(reachable)}."
 
 
-def listen_address(bind: str, port: int) -> ListenAddress:
+def find_listen_address(bind: str, port: int) -> ListenAddress:
     """Return the address for ``BIND`` and ``PORT``, after a test that a socket can bind to it.
 
     Raises:
@@ -228,13 +228,13 @@ def listen_address(bind: str, port: int) -> ListenAddress:
     return ListenAddress(address, port, is_dual, is_given=bool(bind))
 
 
-def hosts_now(bind: str, allowed: Sequence[str]) -> list[str]:
+def reachable_hosts(bind: str, allowed: Sequence[str]) -> list[str]:
     """Return the allowed hosts at which other computers reach a local run at this moment, best first.
 
     A computer that joins another network gets a new address. It is allowed after the next start.
     """
     try:
-        reachable = listen_address(bind, 0).reachable_addresses()
+        reachable = find_listen_address(bind, 0).reachable_addresses()
     except ServerError:  # The computer has lost the address of BIND.
         return []
     return [host for host in map(host_of, reachable) if _is_allowed(host, allowed)]

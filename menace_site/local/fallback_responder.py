@@ -8,12 +8,12 @@ from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 UNAVAILABLE_TEXT = "The site is starting again. Your matches are kept; it takes some seconds."
-PAGE = f"""<!doctype html>
+PAGE_HTML = f"""<!doctype html>
 <html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
 <meta http-equiv="refresh" content="2"><title>A short pause · Beadbox</title>
 <h1>A short pause</h1><p role="status">{UNAVAILABLE_TEXT} This page then loads by itself.</p></html>
 """
-REFUSAL = json.dumps({"detail": UNAVAILABLE_TEXT, "code": "unavailable"})
+REFUSAL_JSON = json.dumps({"detail": UNAVAILABLE_TEXT, "code": "unavailable"})
 HEADERS = {
     "Cache-Control": "no-store",
     "Connection": "close",
@@ -25,13 +25,13 @@ HEADERS = {
 }
 
 
-class _Refusal(BaseHTTPRequestHandler):
+class _RefusalHandler(BaseHTTPRequestHandler):
     timeout = 1.0
 
     def do_GET(self) -> None:
         is_page = self.command in {"GET", "HEAD"} and "text/html" in self.headers.get("Accept", "")
         content_type, body = (
-            ("text/html; charset=utf-8", PAGE.encode()) if is_page else ("application/json", REFUSAL.encode())
+            ("text/html; charset=utf-8", PAGE_HTML.encode()) if is_page else ("application/json", REFUSAL_JSON.encode())
         )
         self.send_response(503)
         for name, value in {**HEADERS, "Content-Type": content_type, "Content-Length": str(len(body))}.items():
@@ -51,9 +51,9 @@ class _Refusal(BaseHTTPRequestHandler):
 
 
 @contextlib.contextmanager
-def fallback_serving(listening_socket: socket.socket) -> Iterator[None]:
+def serve_fallback(listening_socket: socket.socket) -> Iterator[None]:
     """Listen on a bound socket and answer its requests with 503 until the ``with`` block ends."""
-    server = ThreadingHTTPServer(("", 0), _Refusal, bind_and_activate=False)
+    server = ThreadingHTTPServer(("", 0), _RefusalHandler, bind_and_activate=False)
     server.socket.close()
     server.socket = listening_socket
     listening_socket.setblocking(False)

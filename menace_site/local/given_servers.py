@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 from menace_site.local.errors import ServerError
 
-OLDEST_POSTGRES, OLDEST_REDIS = 15, 7
+MIN_POSTGRES_MAJOR, MIN_REDIS_MAJOR = 15, 7
 """Oldest supported major versions: constraints need NULLS NOT DISTINCT of PostgreSQL 15; tests run no older Redis."""
 
 
@@ -36,7 +36,7 @@ def check_given_redis(url: str) -> None:
         )
     with redis.Redis.from_url(url, socket_timeout=2) as client:
         version = str(client.info("server").get("redis_version", ""))
-    if int(version.partition(".")[0] or 0) < OLDEST_REDIS:
+    if int(version.partition(".")[0] or 0) < MIN_REDIS_MAJOR:
         raise ServerError(f"REDIS_URL names a Redis {version}: Beadbox needs 7.0 or newer, or Valkey.")
 
 
@@ -53,5 +53,5 @@ def check_given_database(url: str) -> None:
         raise ServerError(
             f"DATABASE_URL is set, but does not work ({error}): mend it, or unset it to use a private server."
         ) from error
-    if version < OLDEST_POSTGRES:
-        raise ServerError(f"DATABASE_URL names a PostgreSQL {version}: Beadbox needs {OLDEST_POSTGRES} or newer.")
+    if version < MIN_POSTGRES_MAJOR:
+        raise ServerError(f"DATABASE_URL names a PostgreSQL {version}: Beadbox needs {MIN_POSTGRES_MAJOR} or newer.")

@@ -74,7 +74,7 @@ def is_dead(process: subprocess.Popen[bytes]) -> bool:
     return os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
 
 
-def bury(process: subprocess.Popen[bytes]) -> int:
+def kill_group_and_wait(process: subprocess.Popen[bytes]) -> int:
     """Kill the other processes of a dead child's process group, reap the child, and return its exit status."""
     if process.returncode is None:
         with contextlib.suppress(ProcessLookupError, PermissionError):
@@ -89,4 +89,4 @@ def stop(running: Mapping[subprocess.Popen[bytes], signal.Signals], *, timeout_s
             process.send_signal(stop_signal)
     wait_until(lambda: all(is_dead(process) for process in running), timeout_s=timeout_s)
     for process in running:
-        bury(process)
+        kill_group_and_wait(process)

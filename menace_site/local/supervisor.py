@@ -24,15 +24,15 @@ from typing import IO, NoReturn
 import segno
 
 from menace_site.local import processes, servers
-from menace_site.local.addresses import ListenAddress, host_of, listen_address
+from menace_site.local.addresses import ListenAddress, find_listen_address, host_of
 from menace_site.local.errors import ServerError
 from menace_site.local.given_servers import check_given_database, check_given_redis
 
 BACK_OFF_S = 2
 MAX_BACK_OFF_S = 600
 """Longest back-off of a child with ``runs_once``; each failure doubles the back-off up to this limit."""
-POLL_S = 0.1
-REMIND_S = 10.0
+POLL_INTERVAL_S = 0.1
+REMIND_AFTER_S = 10.0
 """Time after which the first "Still waiting" message is printed."""
 MAX_DEATHS_AT_START = 3
 """Deaths of the web server before its first answer after which the start is given up."""
@@ -44,7 +44,7 @@ KERNELS_ENV = {"BEADBOX_KERNELS": SITE_ENV["BEADBOX_KERNELS"].replace("ready", "
 WEB_ENV = SITE_ENV | {"BEADBOX_DB_POOL": "1"}
 # Running as root is normal in a local run; in containers the compose file names another user.
 WORKER_ENV = SITE_ENV | {"PYTHONWARNINGS": "ignore:You're running the worker with superuser privileges"}
-MANAGE: list[str | Path] = [sys.executable, servers.BASE_DIR / "manage.py"]
+MANAGE_COMMAND: list[str | Path] = [sys.executable, servers.BASE_DIR / "manage.py"]
 
 
 class StopRequested(BaseException):
@@ -68,7 +68,7 @@ def qr_lines(url: str) -> str:
     return f"{text.getvalue()}Pupils of a class scan this code: {url}"
 
 
-def say(text: str) -> None:
+def print_line(text: str) -> None:
     """Print a line for the user of ``make run``; ignore a closed terminal or a full disk."""
     with contextlib.suppress(OSError):
         print(text, flush=True)  # noqa: T201
@@ -80,7 +80,7 @@ class Progress:
     def __init__(self, what: str) -> None:
         self.what = what
         self.began_at_s = time.monotonic()
-        self.remind_after_s = REMIND_S
+        self.remind_after_s = REMIND_AFTER_S
 
     @property
     def seconds(self) -> float:
@@ -88,11 +88,13 @@ class Progress:
         return time.monotonic() - self.began_at_s
 
     def remind(self, last_answer: str = "") -> None:
-        """Print a message with ``last_answer`` after ``REMIND_S``, and then at each doubling of the wait."""
+        """Print a message with ``last_answer`` after ``REMIND_AFTER_S``, and then at each doubling of the wait."""
         raise_if_stop_requested()
         if self.seconds >= self.remind_after_s:
             self.remind_after_s *= 2
-            say(f"Still waiting for {self.what} ({self.seconds:.0f} s){f': {last_answer}' if last_answer else ''}")
+            print_line(
+                f"Still waiting for {self.what} ({self.seconds:.0f} s){f': {last_answer}' if last_answer else ''}"
+            )
 
 
 @dataclass
@@ -133,28 +135,28 @@ class Supervisor:
     def run(self) -> None:
         """Serve until ``StopRequested``; raise ``ServerError`` if the site cannot start."""
         with self._exclusive_run():
-            listen = listen_address(self.bind, self.port)
+            listen = find_listen_address(self.bind, self.port)
             hosts = listen.hosts(self.allowed_hosts)
             try:
                 self._start_servers()
                 self._set_up()
                 self._start_site(listen, hosts[0])
                 urls = [f"http://{host}:{self.port}" for host in hosts]
-                say(f"Beadbox is at {urls[0]} (Ctrl-C stops it)")
+                print_line(f"Beadbox is at {urls[0]} (Ctrl-C stops it)")
                 if urls[1:]:
-                    say(f"It is also at {', '.join(urls[1:])}")
+                    print_line(f"It is also at {', '.join(urls[1:])}")
                 reachable_hosts = [host_of(address) for address in listen.reachable_addresses()]
                 for host, url in zip(hosts, urls, strict=True):
                     if host in reachable_hosts:
-                        say(qr_lines(f"{url}/class"))
+                        print_line(qr_lines(f"{url}/class"))
                 if warning := listen.warning(self.allowed_hosts):
-                    say(warning)
+                    print_line(warning)
                 self._start(
-                    Child("kernels", [*MANAGE, "warm_kernels", "--background"], env=KERNELS_ENV, runs_once=True)
+                    Child("kernels", [*MANAGE_COMMAND, "warm_kernels", "--background"], env=KERNELS_ENV, runs_once=True)
                 )
                 while True:
                     self._watch()
-                    time.sleep(POLL_S)
+                    time.sleep(POLL_INTERVAL_S)
             finally:
                 self._stop()
 
@@ -202,18 +204,18 @@ class Supervisor:
                 log=self.var / "log" / "postgres.log",
             )
             servers.wait_for_postgres(self.var, self._start(postgres), Progress("PostgreSQL").remind)
-        say(f"Servers: ready in {waiting.seconds:.1f} s")
+        print_line(f"Servers: ready in {waiting.seconds:.1f} s")
 
     def _set_up(self) -> None:
         """Run ``manage.py set_up`` to its end, as a child process, so that Ctrl-C stops the set-up too."""
-        process = self._start(set_up := Child("set-up", [*MANAGE, "set_up"], env=SITE_ENV))
+        process = self._start(set_up := Child("set-up", [*MANAGE_COMMAND, "set_up"], env=SITE_ENV))
         waiting = Progress("the set-up")
         while not processes.is_dead(process):
             waiting.remind()
-            time.sleep(POLL_S)
+            time.sleep(POLL_INTERVAL_S)
         self.children.remove(set_up)
-        if status := processes.bury(process):
-            raise ServerError(f"The site could not be set up: {_reason(status)}")
+        if status := processes.kill_group_and_wait(process):
+            raise ServerError(f"The site could not be set up: {_exit_reason(status)}")
 
     def _start_site(self, listen: ListenAddress, host: str) -> None:
         """Start web server, workers and beat, and wait until the site answers under ``host``, an allowed host."""
@@ -240,7 +242,7 @@ class Supervisor:
                 times = f"{MAX_DEATHS_AT_START} times"
                 raise ServerError(f"The web server stopped {times} before it answered; the reason stands above.")
             waiting.remind(answer)
-            time.sleep(POLL_S)
+            time.sleep(POLL_INTERVAL_S)
 
     def _unready_reason(self, listen: ListenAddress, host: str) -> str:
         """Return the web server's error or status, or an empty text once the server is ready."""
@@ -282,13 +284,13 @@ class Supervisor:
                 if now_s >= child.start_again_at_s:
                     self._start_again(child)
             elif child.process is not None and processes.is_dead(child.process):
-                status = processes.bury(child.process)
+                status = processes.kill_group_and_wait(child.process)
                 child.n_deaths += 1
                 if child.runs_once and not status:
                     self.children.remove(child)
                     continue
                 hint = f"; see {child.log}" if child.log else ""
-                say(f"{child.name} stopped (status {status}) and is started again{hint}")
+                print_line(f"{child.name} stopped (status {status}) and is started again{hint}")
                 back_off_s = min(BACK_OFF_S * 2**child.n_deaths, MAX_BACK_OFF_S) if child.runs_once else BACK_OFF_S
                 child.start_again_at_s = max(now_s, child.started_at_s + back_off_s)
 
@@ -296,7 +298,7 @@ class Supervisor:
         try:
             self._start(child)
         except (ServerError, OSError) as error:  # For example, a full disk has no room for a new log.
-            say(f"{child.name}: {error}")
+            print_line(f"{child.name}: {error}")
             child.start_again_at_s = time.monotonic() + BACK_OFF_S
 
     def _stop(self) -> None:
@@ -321,7 +323,7 @@ def _try_lock(file: IO[str]) -> bool:
     return True
 
 
-def _reason(status: int) -> str:
+def _exit_reason(status: int) -> str:
     """Return a hint why a child ended with this status; a negative status is the number of a signal."""
     if status < 0:
         return f"it was ended by {signal.Signals(-status).name}, perhaps for lack of memory."
@@ -353,10 +355,10 @@ def main() -> int:
         bind, allowed_hosts = (os.environ.get(name) or "" for name in ("BIND", "ALLOWED_HOSTS"))
         Supervisor(servers.var_dir(), bind=bind, port=int(port), allowed_hosts=allowed_hosts).run()
     except ServerError as error:
-        say(str(error))
+        print_line(str(error))
         return 1
     except StopRequested:
-        say("Beadbox has stopped.")
+        print_line("Beadbox has stopped.")
     return 0
 
 

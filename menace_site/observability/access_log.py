@@ -20,14 +20,22 @@ from django.utils.functional import SimpleLazyObject
 from prometheus_client import Counter, Gauge, Histogram
 
 from games.transport.request_context import REQUEST_ID
-from menace_site.observability.logs import FAULTS, request_id_new
-from menace_site.server.boundary import Application, Event, Receive, Scope, Send, SocketBoundary, close_refused
+from menace_site.observability.logs import FAULTS, new_request_id
+from menace_site.server.boundary import (
+    Application,
+    Event,
+    Receive,
+    Scope,
+    Send,
+    SocketBoundary,
+    refuse_closed_handshake,
+)
 
 logger = logging.getLogger("beadbox.requests")
 
-WELL_FORMED = re.compile(rb"[A-Za-z0-9][A-Za-z0-9._-]{7,63}")
+REQUEST_ID_PATTERN = re.compile(rb"[A-Za-z0-9][A-Za-z0-9._-]{7,63}")
 """The form of request ids that the site accepts from clients. It excludes characters with a meaning in logs."""
-METHODS = {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
+KNOWN_METHODS = {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
 METRICS_PATH = "/metrics"
 UNLOGGED_PATHS = ("/api/health", METRICS_PATH)
 """Paths that monitoring reads every few seconds. Their expected responses are not logged."""
@@ -71,8 +79,8 @@ class AccessLog:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         request_id = next((value for name, value in scope["headers"] if name == b"x-request-id"), b"")
-        if not WELL_FORMED.fullmatch(request_id):
-            request_id = request_id_new().encode()
+        if not REQUEST_ID_PATTERN.fullmatch(request_id):
+            request_id = new_request_id().encode()
         REQUEST_ID.set(request_id.decode())
         is_socket = scope["type"] == "websocket"
         observed: dict[str, Any] = {}
@@ -91,7 +99,7 @@ class AccessLog:
             status = 403 if is_refused else status
             try:
                 if is_refused:
-                    await close_refused(scope, send, event, (b"x-request-id", request_id))
+                    await refuse_closed_handshake(scope, send, event, (b"x-request-id", request_id))
                 else:
                     await send(event)
             except OSError:  # The server raises it when the client has disconnected.
@@ -114,14 +122,14 @@ class AccessLog:
             if is_socket and status == 101:
                 SOCKETS.dec()
             route = self._socket_route(scope["path"]) if is_socket else _route(scope["path"], observed.get("request"))
-            method = "WS" if is_socket else scope["method"] if scope["method"] in METHODS else "other"
+            method = "WS" if is_socket else scope["method"] if scope["method"] in KNOWN_METHODS else "other"
             _record(route, method, status, time.perf_counter() - started_at, scope["path"], _account(observed))
             observed.clear()  # Break the cycle of request and scope, so that both are freed at once.
 
     def _socket_route(self, path: str) -> str:
         path = path.strip("/")
         matching = (pattern for pattern in self.socket_patterns if pattern.pattern.match(path) is not None)
-        return next((_readable(str(pattern.pattern)) for pattern in matching), "none")
+        return next((_readable_route(str(pattern.pattern)) for pattern in matching), "none")
 
 
 def _record(route: str, method: str, status: int, seconds: float, path: str, account: int | None) -> None:
@@ -139,13 +147,13 @@ def _route(path: str, request: LoggedRequest | None) -> str:
     """Return the matching URL pattern, or "none" for an unknown path, so that clients cannot add labels to metrics."""
     match = None if request is None else request.resolver_match
     if match is not None:
-        return _readable(match.route)
+        return _readable_route(match.route)
     if path.rstrip("/") == METRICS_PATH:
         return METRICS_PATH
     return "static" if path.startswith(settings.STATIC_URL) or path in ROOT_FILES else "none"
 
 
-def _readable(pattern: str) -> str:
+def _readable_route(pattern: str) -> str:
     """Return a URL pattern of Django without its regular expressions, such as ``/api/rooms/<code>``."""
     with_names = re.sub(r"\(\?P(<\w+>)[^)]*\)", r"\1", pattern)
     return "/" + re.sub(r"\^|/\?\$|\$$|\(\?:[^)]*\)", "", with_names)

@@ -14,7 +14,7 @@ from sentry_sdk.integrations.logging import ignore_logger
 
 from games.transport.request_context import REQUEST_ID
 
-SENT_FIELDS = {
+REPORT_FIELDS = {
     "event_id",
     "timestamp",
     "platform",
@@ -36,7 +36,7 @@ def error_reports_start(dsn: str) -> None:
     ignore_logger("django.security.*")  # Strangers could use up the report quota with malformed requests.
     sentry_sdk.init(
         dsn=dsn,
-        before_send=without_user_data,
+        before_send=remove_user_data,
         send_default_pii=False,
         include_local_variables=False,
         max_request_body_size="never",
@@ -46,9 +46,9 @@ def error_reports_start(dsn: str) -> None:
     )
 
 
-def without_user_data(event: Any, hint: dict[str, object]) -> Any:
-    """Return the event without data about users: ``SENT_FIELDS``, messages cut to one line, and the request id."""
-    report = {name: value for name, value in event.items() if name in SENT_FIELDS}
+def remove_user_data(event: Any, hint: dict[str, object]) -> Any:
+    """Return the event without data about users: ``REPORT_FIELDS``, messages cut to one line, and the request id."""
+    report = {name: value for name, value in event.items() if name in REPORT_FIELDS}
     for exception in report.get("exception", {}).get("values", []):
         # The second line of PostgreSQL's errors quotes the refused row, which may hold names and addresses.
         exception["value"] = str(exception.get("value") or "").partition("\n")[0]

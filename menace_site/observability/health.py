@@ -18,7 +18,7 @@ from beadbox import __version__
 from games.limits.admission import ADMISSION
 from menace_site.local.given_servers import redis_answers
 
-ANSWER_S = 1.0
+ANSWER_TIMEOUT_S = 1.0
 """Seconds after which database or broker counts as silent, so that a health check answers even if a server hangs."""
 
 
@@ -57,7 +57,7 @@ def _database_answers() -> bool:
     return True
 
 
-PARTS = {
+SHARED_CHECKS = {
     "database": SharedCheck(_database_answers),
     "broker": SharedCheck(lambda: redis_answers(settings.REDIS_URL)),
 }
@@ -84,12 +84,12 @@ def ready(request: HttpRequest) -> JsonResponse:
 @never_cache
 def health(request: HttpRequest) -> JsonResponse:
     """Answer 200 if database and broker answer, else 503 with the names of the silent parts; both say the version."""
-    return _check_response(*PARTS, version=__version__)
+    return _check_response(*SHARED_CHECKS, version=__version__)
 
 
 def _check_response(*parts: str, **facts: str) -> JsonResponse:
-    futures = {name: PARTS[name].begin() for name in parts}
-    in_time = wait(futures.values(), ANSWER_S).done
+    futures = {name: SHARED_CHECKS[name].begin() for name in parts}
+    in_time = wait(futures.values(), ANSWER_TIMEOUT_S).done
     silent = [name for name, future in futures.items() if future not in in_time or not future.result()]
     body = {name: "silent" if name in silent else "ok" for name in futures} | facts
     if silent:

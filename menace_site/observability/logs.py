@@ -20,19 +20,19 @@ from pythonjsonlogger.json import JsonFormatter
 from games.transport.database_errors import is_database_outage
 from games.transport.request_context import REQUEST_ID
 
-HEADER = "request_id"
+REQUEST_ID_HEADER = "request_id"
 
 TASKS = Counter("beadbox_tasks", "Tasks that workers have done, by how they ended", ["task", "state"])
 FAULTS = Counter("beadbox_faults", "What broke on our side: requests, sockets, tasks")
 task_logger = logging.getLogger("beadbox.tasks")
 
 
-def request_id_new() -> str:
+def new_request_id() -> str:
     """Return a new unique request id, 32 hexadecimal digits."""
     return uuid4().hex
 
 
-class WithRequestId(logging.Filter):
+class RequestIdFilter(logging.Filter):
     """Sets ``request_id`` on every record, and drops no record."""
 
     def filter(self, record: logging.LogRecord) -> bool:
@@ -44,7 +44,7 @@ DETAIL_LINES = re.compile(r"\nDETAIL: .*?(?=\n\nThe above exception|\n\nDuring h
 """PostgreSQL's ``DETAIL`` and the lines after it, which quote the refused row and may contain names and addresses."""
 
 
-class WithoutDetail(logging.Filter):
+class ErrorDetailFilter(logging.Filter):
     """Cuts PostgreSQL's ``DETAIL`` from messages that quote an error, such as Celery's messages. Drops no record."""
 
     def filter(self, record: logging.LogRecord) -> bool:
@@ -63,15 +63,15 @@ class _TracebacksWithoutDetail:
         return DETAIL_LINES.sub("", super().formatException(ei))  # type: ignore[misc]  # a mixin: the formatter has the method
 
 
-class Lines(_TracebacksWithoutDetail, logging.Formatter):
+class LineFormatter(_TracebacksWithoutDetail, logging.Formatter):
     """Formatter of log lines as plain text."""
 
 
-class Objects(_TracebacksWithoutDetail, JsonFormatter):
+class JsonObjectFormatter(_TracebacksWithoutDetail, JsonFormatter):
     """Formatter of log lines as JSON objects."""
 
 
-class RefusedRequests(logging.Filter):
+class RefusedRequestFilter(logging.Filter):
     """Drops Django's records of refused requests, which the access log covers.
 
     Records of faults pass. Paths may contain room codes and tokens, so a record gets the route instead of the path and
@@ -92,14 +92,14 @@ class RefusedRequests(logging.Filter):
         return bool(record.exc_info) or status != 503
 
 
-class HandshakeRefusals(logging.Filter):
+class HandshakeRefusalFilter(logging.Filter):
     """Drops uvicorn's error message about a handshake that the site refuses with a response instead of a close."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         return record.msg != "ASGI callable returned without completing handshake."
 
 
-class ClassNameOnly(logging.Filter):
+class ErrorMessageFilter(logging.Filter):
     """Reduces an exception to the name of its class, because its message may quote user input. Drops no record."""
 
     def filter(self, record: logging.LogRecord) -> bool:
@@ -116,12 +116,15 @@ _running_tasks: dict[str, tuple[float, Token[str]]] = {}
 
 @signals.before_task_publish.connect
 def _add_request_id(headers: dict[str, Any], **_: Any) -> None:
-    headers[HEADER] = REQUEST_ID.get() or request_id_new()
+    headers[REQUEST_ID_HEADER] = REQUEST_ID.get() or new_request_id()
 
 
 @signals.task_prerun.connect
 def _begin_task(task_id: str, task: Any, **_: Any) -> None:
-    _running_tasks[task_id] = time.perf_counter(), REQUEST_ID.set(task.request.get(HEADER) or request_id_new())
+    _running_tasks[task_id] = (
+        time.perf_counter(),
+        REQUEST_ID.set(task.request.get(REQUEST_ID_HEADER) or new_request_id()),
+    )
 
 
 @signals.task_postrun.connect

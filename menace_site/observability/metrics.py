@@ -38,23 +38,23 @@ from games.limits.quotas import LIMIT_SETTINGS, SITE_COUNTS_SQL
 from games.models import MatchStatus
 from learning.tasks import KINDS
 from learning.workers.runs import RUNS
-from menace_site.operations.backups import latest_age
-from menace_site.server.boundary import Application, Receive, Scope, Send, answer
+from menace_site.operations.backups import latest_backup_age
+from menace_site.server.boundary import Application, Receive, Scope, Send, send_refusal
 
 logger = logging.getLogger("menace_site.metrics")
 
-TICK_S = 2
+GAUGE_INTERVAL_S = 2
 """Seconds between two updates of the gauges of a web process."""
 METRICS_REFUSAL_TEXT = "Figures are told to those who look after the site."
-ANSWER_S = 2
+ANSWER_TIMEOUT_S = 2
 """Seconds after which a silent database or broker counts as down."""
 # A pairing stores no time. It waits since the creation of its tournament.
-SINCE = {"pairings": "(SELECT created_at FROM learning_tournament WHERE id = tournament_id)"}
-JOB = """
+WAIT_START_SQL = {"pairings": "(SELECT created_at FROM learning_tournament WHERE id = tournament_id)"}
+JOB_SQL = """
     SELECT '{kind}' AS kind, status = 'queued' OR lease_until < now() AS waits,
         coalesce(lease_until, {since}) AS since
     FROM {table} WHERE status IN ('queued', 'running')"""
-ROWS = """
+FIGURES_SQL = """
     WITH job AS ({jobs})
     SELECT 'waiting' AS what, kind AS label, count(*)::float8 FROM job WHERE waits GROUP BY kind
     UNION ALL SELECT 'running', kind, count(*) FROM job WHERE NOT waits GROUP BY kind
@@ -89,7 +89,7 @@ LOOP_LAG = Gauge(
 )
 
 
-class Processes(Collector):
+class ProcessCollector(Collector):
     """Figures of all processes of this machine. Counters include ended processes; gauges have live processes only."""
 
     def collect(self) -> Iterable[Metric]:
@@ -103,13 +103,13 @@ class Processes(Collector):
         return MultiProcessCollector(None).collect()  # type: ignore[no-any-return, no-untyped-call]  # no types
 
 
-class BackupAge(Collector):
+class BackupAgeCollector(Collector):
     """Age of the latest back-up, on a machine with a ``BACKUP_DIR``."""
 
     def collect(self) -> Iterator[Metric]:
         if settings.BACKUP_DIR:
             try:
-                age = latest_age(Path(settings.BACKUP_DIR))
+                age = latest_backup_age(Path(settings.BACKUP_DIR))
             except OSError:  # Back-ups in an unreadable folder are useless, so report that there are none.
                 age = None
             seconds = math.inf if age is None else age.total_seconds()
@@ -117,26 +117,28 @@ class BackupAge(Collector):
             yield _gauge("backup_age_seconds", help_text, {(): seconds})
 
 
-class Site(Collector):
+class SiteCollector(Collector):
     """Figures from database and broker, equal on every machine of a site."""
 
     def collect(self) -> Iterator[Metric]:
-        rows, queues = _rows(), _queues()
+        rows, queues = _database_figures(), _queue_lengths()
         for name, what, data in (("database", "database", rows), ("broker", "broker", queues)):
-            yield _gauge(f"{name}_up", f"Whether the {what} answers within {ANSWER_S} s", {(): float(data is not None)})
+            yield _gauge(
+                f"{name}_up", f"Whether the {what} answers within {ANSWER_TIMEOUT_S} s", {(): float(data is not None)}
+            )
         if queues is not None:
             yield _gauge("queue_length", "Messages that wait in the broker", queues, "queue")
         if rows is None:
             return
         # Leave out jobs that do not wait for a worker, so that they raise no alarm: all jobs while kernels compile,
         # and trainings while the site is full.
-        not_ready = {kind.slug for kind in KINDS} if kernels_compiling() or games_compiling() else set()
+        idle_kinds = {kind.slug for kind in KINDS} if kernels_compiling() or games_compiling() else set()
         if rows["full", ""]:
-            not_ready.add(RUNS.slug)
+            idle_kinds.add(RUNS.slug)
         rows = {
             (what, slug): n
             for (what, slug), n in rows.items()
-            if not (what in ("waiting", "oldest") and slug in not_ready)
+            if not (what in ("waiting", "oldest") and slug in idle_kinds)
         }
         kinds, zero = [kind.slug for kind in KINDS], 0.0
         open_matches = (MatchStatus.WAITING, MatchStatus.PLAYING)
@@ -169,20 +171,22 @@ def _gauge(name: str, help_text: str, figures: dict[Any, float], *labels: str) -
     return family
 
 
-def _rows() -> dict[tuple[str, ...], float] | None:
+def _database_figures() -> dict[tuple[str, ...], float] | None:
     """Return the figures of the database by quantity and label, or ``None`` if the database does not answer.
 
     This function opens a new connection, because an exhausted pool must not hide the figures.
     """
     jobs = " UNION ALL ".join(
-        JOB.format(kind=kind.slug, table=kind.model._meta.db_table, since=SINCE.get(kind.slug, "created_at"))
+        JOB_SQL.format(
+            kind=kind.slug, table=kind.model._meta.db_table, since=WAIT_START_SQL.get(kind.slug, "created_at")
+        )
         for kind in KINDS
     )
-    parameters = {**connection.get_connection_params(), "connect_timeout": ANSWER_S}
+    parameters = {**connection.get_connection_params(), "connect_timeout": ANSWER_TIMEOUT_S}
     try:
         with psycopg.connect(**parameters, autocommit=True) as database:
-            database.execute(f"SET statement_timeout = {ANSWER_S * 1000}")
-            rows = database.execute(ROWS.format(jobs=jobs)).fetchall()
+            database.execute(f"SET statement_timeout = {ANSWER_TIMEOUT_S * 1000}")
+            rows = database.execute(FIGURES_SQL.format(jobs=jobs)).fetchall()
             counts = dict(database.execute(SITE_COUNTS_SQL, [list(LIMIT_SETTINGS)]).fetchall())
     except psycopg.Error:
         return None
@@ -190,14 +194,14 @@ def _rows() -> dict[tuple[str, ...], float] | None:
     return {(quantity, label): float(value) for quantity, label, value in rows}
 
 
-def _queues() -> dict[tuple[str, ...], float] | None:
+def _queue_lengths() -> dict[tuple[str, ...], float] | None:
     """Return the number of messages in each queue, or ``None`` if the broker does not answer."""
     prefix = settings.CELERY_BROKER_TRANSPORT_OPTIONS["global_keyprefix"]
     names = list(settings.CELERY_TASK_QUEUES)
     try:
         with (
             redis.Redis.from_url(
-                settings.REDIS_URL, socket_timeout=ANSWER_S, socket_connect_timeout=ANSWER_S
+                settings.REDIS_URL, socket_timeout=ANSWER_TIMEOUT_S, socket_connect_timeout=ANSWER_TIMEOUT_S
             ) as broker,
             broker.pipeline(transaction=False) as pipeline,
         ):
@@ -258,13 +262,15 @@ class Metrics:
         has_forwarded = any(name == b"forwarded" for name, _ in headers)
         if has_forwarded or not may_read_metrics((scope.get("client") or [""])[0], forwarded):
             # A request with the header Forwarded is refused, because the site does not parse this header.
-            await answer(send, 403, {"detail": METRICS_REFUSAL_TEXT, "code": "forbidden"})
+            await send_refusal(send, 403, {"detail": METRICS_REFUSAL_TEXT, "code": "forbidden"})
         elif scope["method"] not in ("GET", "HEAD"):
             refusal = {"detail": method_not_allowed_text(scope["method"], "GET"), "code": "method_not_allowed"}
-            await answer(send, 405, refusal, (b"allow", b"GET, HEAD"))
+            await send_refusal(send, 405, refusal, (b"allow", b"GET, HEAD"))
         else:
             loop = asyncio.get_running_loop()
-            text = await loop.run_in_executor(self.thread, metrics_text, Processes(), BackupAge(), Site())
+            text = await loop.run_in_executor(
+                self.thread, metrics_text, ProcessCollector(), BackupAgeCollector(), SiteCollector()
+            )
             content_headers = [
                 (b"content-type", CONTENT_TYPE_LATEST.encode()),
                 (b"content-length", str(len(text)).encode()),
@@ -274,15 +280,15 @@ class Metrics:
 
 
 async def gauges_update() -> None:
-    """Set the gauges of this web process every ``TICK_S`` seconds until cancelled; log failures and go on."""
+    """Set the gauges of this web process every ``GAUGE_INTERVAL_S`` seconds until cancelled; log failures and go on."""
     loop = asyncio.get_running_loop()
     while True:
-        due = loop.time() + TICK_S
+        due = loop.time() + GAUGE_INTERVAL_S
         try:
             _set_gauges()
         except Exception:
             logger.exception("could not say how this process is")
-        await asyncio.sleep(TICK_S)
+        await asyncio.sleep(GAUGE_INTERVAL_S)
         LOOP_LAG.set(max(0.0, loop.time() - due))
 
 
@@ -295,13 +301,13 @@ def _set_gauges() -> None:
             POOL.labels(state).set(stats.get(name, 0))
 
 
-class _Server(ThreadingMixIn, WSGIServer):
+class _MetricsServer(ThreadingMixIn, WSGIServer):
     """A server with a thread for each request, so that a silent client delays no other client."""
 
     daemon_threads = True
 
 
-class _Quiet(WSGIRequestHandler):
+class _QuietHandler(WSGIRequestHandler):
     timeout = 10
 
     def log_request(self, code: int | str = "-", size: int | str = "-") -> None:
@@ -313,7 +319,7 @@ def metrics_serve(port: int) -> None:
 
     The response has only the figures of this computer's processes. Web processes report figures of database and broker.
     """
-    with make_server("", port, _worker_response, server_class=_Server, handler_class=_Quiet) as server:
+    with make_server("", port, _worker_response, server_class=_MetricsServer, handler_class=_QuietHandler) as server:
         server.serve_forever()
 
 
@@ -323,7 +329,7 @@ def _worker_response(environ: dict[str, Any], start: Callable[..., Any]) -> list
         start("403 Forbidden", [("Content-Type", "text/plain")])
         return [METRICS_REFUSAL_TEXT.encode()]
     start("200 OK", [("Content-Type", CONTENT_TYPE_LATEST)])
-    return [metrics_text(Processes(), BackupAge())]
+    return [metrics_text(ProcessCollector(), BackupAgeCollector())]
 
 
 def metrics_serve_in_thread(port: int) -> None:

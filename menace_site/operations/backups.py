@@ -36,14 +36,14 @@ from menace_site.operations.postgres_programs import (
     BackupError,
     DatabaseAccess,
     database_access,
-    program,
-    program_run,
-    with_password,
+    environment_with_password,
+    find_program,
+    run_program,
 )
 
-NAME = "beadbox-%Y%m%dT%H%M%SZ.dump"
-FILE_NAMES = f"beadbox-{'[0-9]' * 8}T{'[0-9]' * 6}Z.dump"
-PORTABLE = ("--no-owner", "--no-privileges")
+FILE_NAME_FORMAT = "beadbox-%Y%m%dT%H%M%SZ.dump"
+FILE_NAME_GLOB = f"beadbox-{'[0-9]' * 8}T{'[0-9]' * 6}Z.dump"
+PORTABLE_OPTIONS = ("--no-owner", "--no-privileges")
 """Options that leave out owners and privileges: the target database decides on both."""
 N_SETTINGS_LINES = 40
 """Lines at the head of a script of ``pg_restore`` that contain all of its ``SET`` statements."""
@@ -57,7 +57,7 @@ class BackupRunningError(BackupError):
 
 
 @dataclass(frozen=True)
-class Contents:
+class BackupContents:
     """Metadata of a back-up: the major version of its server, and the applied migrations."""
 
     major: int
@@ -80,7 +80,7 @@ def backup_make(folder: Path) -> Path:
     source = database_access()
     try:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        with _alone(folder):
+        with _lock_folder(folder):
             _require_free_space(folder)
             return _write_backup(source, folder)
     except OSError as error:
@@ -88,30 +88,37 @@ def backup_make(folder: Path) -> Path:
 
 
 def _write_backup(source: DatabaseAccess, folder: Path) -> Path:
-    file = folder / datetime.now(UTC).strftime(NAME)
-    part, digest_part = (folder / f".{file.name}{end}" for end in (".part", ".sha256.part"))
+    file = folder / datetime.now(UTC).strftime(FILE_NAME_FORMAT)
+    part_file, digest_part_file = (folder / f".{file.name}{end}" for end in (".part", ".sha256.part"))
     try:
-        os.close(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600))
-        dump = program("pg_dump", source.major)
-        program_run(
-            dump, *PORTABLE, "--format=custom", "--file", part, "--dbname", source.address, password=source.password
+        os.close(os.open(part_file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600))
+        dump = find_program("pg_dump", source.major)
+        run_program(
+            dump,
+            *PORTABLE_OPTIONS,
+            "--format=custom",
+            "--file",
+            part_file,
+            "--dbname",
+            source.address,
+            password=source.password,
         )
-        contents(part)
-        with open(os.open(digest_part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as digest:
-            digest.write(f"{_digest(part)}  {file.name}\n")
+        read_contents(part_file)
+        with open(os.open(digest_part_file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as digest:
+            digest.write(f"{_sha256(part_file)}  {file.name}\n")
             digest.flush()
             os.fsync(digest.fileno())
-        digest_part.rename(digest_of(file))
-        part.rename(file)
+        digest_part_file.rename(digest_path(file))
+        part_file.rename(file)
         _sync_folder(folder)
     finally:
-        for unfinished in (part, digest_part):
+        for unfinished in (part_file, digest_part_file):
             unfinished.unlink(missing_ok=True)
     return file
 
 
 @contextlib.contextmanager
-def _alone(folder: Path) -> Iterator[None]:
+def _lock_folder(folder: Path) -> Iterator[None]:
     """Lock the folder against other back-ups, and delete the partial files of dead processes.
 
     The kernel releases the lock if this process dies.
@@ -133,10 +140,11 @@ def _require_free_space(folder: Path) -> None:
     """
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_database_size(current_database())")
-        needed = cursor.fetchone()[0] // 4
-    if (free := shutil.disk_usage(folder).free) < needed:
+        needed_bytes = cursor.fetchone()[0] // 4
+    if (free_bytes := shutil.disk_usage(folder).free) < needed_bytes:
         raise BackupError(
-            f"No back-up was made in {folder}: it could take {needed / 1e6:,.0f} MB, and {free / 1e6:,.1f} are free."
+            f"No back-up was made in {folder}: it could take {needed_bytes / 1e6:,.0f} MB, and"
+            f" {free_bytes / 1e6:,.1f} are free."
         )
 
 
@@ -149,29 +157,29 @@ def _sync_folder(folder: Path) -> None:
         os.close(number)
 
 
-def _digest(file: Path) -> str:
+def _sha256(file: Path) -> str:
     with file.open("rb") as opened_file:
         return hashlib.file_digest(opened_file, "sha256").hexdigest()
 
 
-def digest_of(file: Path) -> Path:
+def digest_path(file: Path) -> Path:
     """Return the path of a back-up's checksum file."""
     return file.with_name(f"{file.name}.sha256")
 
 
-def latest_age(folder: Path) -> timedelta | None:
+def latest_backup_age(folder: Path) -> timedelta | None:
     """Return the age of the newest back-up in a folder, or ``None`` if the folder has no back-up."""
     now = datetime.now(UTC)
     ages = []
-    for file in folder.glob(FILE_NAMES):
+    for file in folder.glob(FILE_NAME_GLOB):
         with contextlib.suppress(ValueError):  # A name with an impossible date is no back-up.
-            ages.append(now - datetime.strptime(file.name, NAME).replace(tzinfo=UTC))
+            ages.append(now - datetime.strptime(file.name, FILE_NAME_FORMAT).replace(tzinfo=UTC))
     # Ignore a file dated in the future by a wrong clock: it would count as the newest until that date.
     return min((age for age in ages if age >= timedelta(0)), default=None)
 
 
-def backup_daily(folder: Path, *, max_files: int, every: timedelta = timedelta(days=1)) -> Path | None:
-    """Make a back-up if the newest is at least ``every`` old, then delete all but the newest ``max_files``.
+def backup_daily(folder: Path, *, max_files: int, min_age: timedelta = timedelta(days=1)) -> Path | None:
+    """Make a back-up if the newest is at least ``min_age`` old, then delete all but the newest ``max_files``.
 
     Returns:
         The new file, or ``None`` if no back-up was due.
@@ -180,30 +188,30 @@ def backup_daily(folder: Path, *, max_files: int, every: timedelta = timedelta(d
         BackupError: no back-up was made, and no file was deleted.
         BackupRunningError: another back-up is being made.
     """
-    if (age := latest_age(folder)) is not None and age < every:
+    if (age := latest_backup_age(folder)) is not None and age < min_age:
         return None
     file = backup_make(folder)
-    for expired in sorted(backup for backup in folder.glob(FILE_NAMES) if backup.name <= file.name)[:-max_files]:
+    for expired in sorted(backup for backup in folder.glob(FILE_NAME_GLOB) if backup.name <= file.name)[:-max_files]:
         expired.unlink(missing_ok=True)
-        digest_of(expired).unlink(missing_ok=True)
+        digest_path(expired).unlink(missing_ok=True)
     return file
 
 
 # Restoring
 
 
-def contents(file: Path) -> Contents:
+def read_contents(file: Path) -> BackupContents:
     """Read the metadata of a back-up, and verify its checksum if there is one.
 
     Raises:
         BackupError: the file cannot be read, differs from its checksum, or holds no data of a Beadbox.
     """
     try:
-        if digest_of(file).exists() and digest_of(file).read_bytes().split()[:1] != [_digest(file).encode()]:
+        if digest_path(file).exists() and digest_path(file).read_bytes().split()[:1] != [_sha256(file).encode()]:
             raise BackupError(f"{file} is not what was written: its checksum differs. Take another copy.")
-        reader = program("pg_restore")
-        listing = program_run(reader, "--list", file)
-        script = program_run(reader, "--data-only", "--table", "django_migrations", "--file", "-", file)
+        reader = find_program("pg_restore")
+        listing = run_program(reader, "--list", file)
+        script = run_program(reader, "--data-only", "--table", "django_migrations", "--file", "-", file)
     except OSError as error:
         raise BackupError(f"{file} cannot be read: {error.strerror}.") from error
     version = re.search(r"Dumped from database version: (\d+)", listing)
@@ -211,10 +219,10 @@ def contents(file: Path) -> Contents:
     if version is None or rows is None:
         raise BackupError(f"{file} holds no data of a Beadbox.")
     migrations = (tuple(row.split("\t")[1:3]) for row in rows[1].splitlines())
-    return Contents(int(version[1]), frozenset((app, name) for app, name in migrations))
+    return BackupContents(int(version[1]), frozenset((app, name) for app, name in migrations))
 
 
-def migrations_unknown(applied: frozenset[Migration]) -> list[str]:
+def unknown_migrations(applied: frozenset[Migration]) -> list[str]:
     """Return the migrations in ``applied`` that this release lacks, as sorted texts "app.name".
 
     Such migrations come from a newer release.
@@ -230,8 +238,8 @@ def backup_restore(file: Path) -> None:
     Raises:
         BackupError: the file is damaged or from a newer release, the server too old, or the database not empty.
     """
-    backup, target = contents(file), database_access()
-    if unknown := migrations_unknown(backup.migrations):
+    backup, target = read_contents(file), database_access()
+    if unknown := unknown_migrations(backup.migrations):
         raise BackupError(
             f"{file} is from a newer release, with the migrations {', '.join(unknown)}: restore it with that release."
         )
@@ -256,9 +264,9 @@ def _pipe_into_database(file: Path, target: DatabaseAccess) -> None:
     could not restore a file of a newer ``pg_dump`` to such a server.
     """
     quiet = ("--no-psqlrc", "--quiet", "--set", "ON_ERROR_STOP=1", "--dbname", target.address)
-    read_command: list[str | Path] = [program("pg_restore"), *PORTABLE, "--file", "-", file]
-    write_command: list[str | Path] = [program("psql"), *quiet]
-    pipe, env = subprocess.PIPE, with_password(target.password)
+    read_command: list[str | Path] = [find_program("pg_restore"), *PORTABLE_OPTIONS, "--file", "-", file]
+    write_command: list[str | Path] = [find_program("psql"), *quiet]
+    pipe, env = subprocess.PIPE, environment_with_password(target.password)
     with (
         tempfile.TemporaryFile() as errors,
         subprocess.Popen(read_command, stdout=pipe, stderr=errors) as reader,
@@ -327,7 +335,7 @@ def _batches(keys: Iterator[Key], size: int) -> Iterator[list[Key]]:
 
 
 @contextlib.contextmanager
-def servers_at_hand() -> Iterator[None]:
+def run_missing_servers() -> Iterator[None]:
     """In a local run, start each private server that does not answer, and stop it at the end of the block.
 
     A server that ``DATABASE_URL`` or ``REDIS_URL`` names is never started.

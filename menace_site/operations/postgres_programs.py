@@ -49,7 +49,7 @@ def database_access() -> DatabaseAccess:
     return DatabaseAccess(make_conninfo(**parameters), info.password, info.server_version // 10_000)
 
 
-def program(name: str, major: int | None = None) -> Path:
+def find_program(name: str, major: int | None = None) -> Path:
     """Return the path of a program of PostgreSQL, in the lowest installed version that is at least ``major``.
 
     ``major`` is the version of the server, which refuses older programs. Without ``major``, return the newest program,
@@ -62,13 +62,13 @@ def program(name: str, major: int | None = None) -> Path:
     with contextlib.suppress(ServerError):
         folders.append(servers.postgres_bin())
     programs = {_version(folder / name): folder / name for folder in folders if (folder / name).is_file()}
-    fitting = [version for version in programs if version >= (major or 1)]
-    if not fitting:
+    suitable_versions = [version for version in programs if version >= (major or 1)]
+    if not suitable_versions:
         requirement = (
             f"{name} of version {major} or newer: install postgresql-client-{major}" if major else f"{name} here"
         )
         raise BackupError(f"There is no {requirement}.")
-    return programs[min(fitting) if major else max(fitting)]
+    return programs[min(suitable_versions) if major else max(suitable_versions)]
 
 
 def _version(file: Path) -> int:
@@ -80,18 +80,20 @@ def _version(file: Path) -> int:
     return 0
 
 
-def program_run(*command: str | Path, password: str = "") -> str:
+def run_program(*command: str | Path, password: str = "") -> str:
     """Run a program and return its standard output.
 
     Raises:
         BackupError: the program ends with a status other than 0.
     """
-    result = subprocess.run(command, capture_output=True, text=True, check=False, env=with_password(password))
+    result = subprocess.run(
+        command, capture_output=True, text=True, check=False, env=environment_with_password(password)
+    )
     if result.returncode:
         raise BackupError(f"{Path(command[0]).name} failed: {result.stderr.strip() or f'status {result.returncode}'}")
     return result.stdout
 
 
-def with_password(password: str) -> dict[str, str]:
+def environment_with_password(password: str) -> dict[str, str]:
     """Return this process's environment plus the password, which other users could read in a command line."""
     return {**os.environ, **({"PGPASSWORD": password} if password else {})}

@@ -25,7 +25,7 @@ class Scheduler(DatabaseScheduler):  # type: ignore[misc]
     """The scheduler of tasks in the database, with our ``Entry``."""
 
     Entry = Entry
-    ticked_at = 0.0
+    last_tick_at_s = 0.0
     """Time of the last tick, in seconds since 1970."""
 
     def tick(self, *args: Any, **kwargs: Any) -> float:
@@ -34,7 +34,7 @@ class Scheduler(DatabaseScheduler):  # type: ignore[misc]
         After the clock was set back, the times in the queue are wrong, so the queue is built again.
         """
         now = time.time()
-        if now < self.ticked_at:
+        if now < self.last_tick_at_s:
             self.populate_heap()
-        self.ticked_at = now
+        self.last_tick_at_s = now
         return float(super().tick(*args, **kwargs))

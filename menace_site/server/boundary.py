@@ -30,28 +30,28 @@ Send = Callable[[Event], Awaitable[None]]
 Application = Callable[[Scope, Any, Any], Awaitable[None]]
 
 
-async def answer(
-    send: Send, status: int, says: dict[str, str], *extra: tuple[bytes, bytes], kind: str = "http"
+async def send_refusal(
+    send: Send, status: int, body: dict[str, str], *extra: tuple[bytes, bytes], kind: str = "http"
 ) -> None:
     """Send a complete response in JSON, and count it as a refusal.
 
     Args:
-        says: the body, with the keys ``detail`` and ``code``.
+        body: the body of the response, with the keys ``detail`` and ``code``.
         extra: more headers.
         kind: prefix of the ASGI events: ``http``, or ``websocket.http`` for a handshake.
     """
-    REFUSALS.labels("boundary", says["code"]).inc()
-    body = json.dumps(says).encode()
-    content_headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
+    REFUSALS.labels("boundary", body["code"]).inc()
+    content = json.dumps(body).encode()
+    content_headers = [(b"content-type", b"application/json"), (b"content-length", str(len(content)).encode())]
     headers = [*content_headers, *security_headers_of_asgi(), *extra]
     await send({"type": f"{kind}.response.start", "status": status, "headers": headers})
-    await send({"type": f"{kind}.response.body", "body": body})
+    await send({"type": f"{kind}.response.body", "body": content})
 
 
 TOO_MANY_RETRY_S = 10
 CLOSE_NORMAL = 1000
-TOO_MANY_PAGES = "Too many pages are open on your network. Close some that nobody uses."
-BLOCKED = "The operator of this site has blocked your network address."
+TOO_MANY_PAGES_TEXT = "Too many pages are open on your network. Close some that nobody uses."
+BLOCKED_TEXT = "The operator of this site has blocked your network address."
 
 
 class BlockedAddresses:
@@ -62,12 +62,12 @@ class BlockedAddresses:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if is_blocked(scope):
-            await answer(send, 403, {"detail": BLOCKED, "code": "blocked"})
+            await send_refusal(send, 403, {"detail": BLOCKED_TEXT, "code": "blocked"})
         else:
             await self.application(scope, receive, send)
 
 
-HANDSHAKE_RULE = (
+HANDSHAKE_RULE_TEXT = (
     "A socket needs the header Authorization: Bearer, or ?seat_token= in its address, or an Origin of this site."
     " A session's cookie counts with such an Origin alone."
 )
@@ -103,17 +103,19 @@ class SocketBoundary:
             yield None
         elif not (is_program(scope) or is_from_our_page(scope)):
             await receive()
-            await refuse(scope, send, 403, {"detail": HANDSHAKE_RULE, "code": "handshake"})
+            await refuse_handshake(scope, send, 403, {"detail": HANDSHAKE_RULE_TEXT, "code": "handshake"})
             yield None
         elif not await sync_to_async(throttle.allow_request, thread_sensitive=False)(request):
             await receive()
             refusal = {"detail": ThrottledError.message, "code": "throttled"}
-            await refuse(scope, send, 429, refusal, retry_after_s=math.ceil(throttle.wait()), close=CLOSE_TOO_MANY)
+            await refuse_handshake(
+                scope, send, 429, refusal, retry_after_s=math.ceil(throttle.wait()), close=CLOSE_TOO_MANY
+            )
             yield None
         elif self.n_open[address] >= settings.SOCKETS_PER_ADDRESS:
             await receive()
-            refusal = {"detail": TOO_MANY_PAGES, "code": "throttled"}
-            await refuse(scope, send, 429, refusal, retry_after_s=TOO_MANY_RETRY_S, close=CLOSE_TOO_MANY)
+            refusal = {"detail": TOO_MANY_PAGES_TEXT, "code": "throttled"}
+            await refuse_handshake(scope, send, 429, refusal, retry_after_s=TOO_MANY_RETRY_S, close=CLOSE_TOO_MANY)
             yield None
         else:
             self.n_open[address] += 1
@@ -136,46 +138,46 @@ def is_program(scope: Scope) -> bool:
     return settings.SESSION_COOKIE_NAME not in cookies and (has_token or has_seat)
 
 
-def can_answer(scope: Scope) -> bool:
+def can_send_response(scope: Scope) -> bool:
     """Whether the server supports a whole response to a handshake, not only a close."""
     return "websocket.http.response" in (scope.get("extensions") or {})
 
 
-async def close_refused(scope: Scope, send: Send, event: Event, *extra: tuple[bytes, bytes]) -> None:
+async def refuse_closed_handshake(scope: Scope, send: Send, event: Event, *extra: tuple[bytes, bytes]) -> None:
     """Refuse a handshake that the application closes without a response, and count it.
 
     If the server can send a response, it sends 403 with security headers and ``extra`` instead of the close.
     """
     REFUSALS.labels("boundary", "handshake").inc()
-    if can_answer(scope):
+    if can_send_response(scope):
         headers = [(b"content-length", b"0"), *security_headers_of_asgi(), *extra]
         await send({"type": "websocket.http.response.start", "status": 403, "headers": headers})
         event = {"type": "websocket.http.response.body", "body": b""}
     await send(event)
 
 
-async def refuse(
+async def refuse_handshake(
     scope: Scope,
     send: Send,
     status: int,
-    says: dict[str, str],
+    body: dict[str, str],
     *,
     retry_after_s: int | None = None,
     close: int = CLOSE_NORMAL,
 ) -> None:
     """Refuse a handshake with a response if the server can send one, else with the close code ``close``.
 
-    ``says`` is the body of the response, with the keys ``detail`` and ``code``.
+    ``body`` is the body of the response, with the keys ``detail`` and ``code``.
     """
-    if not can_answer(scope):
+    if not can_send_response(scope):
         await send({"type": "websocket.close", "code": close})
         return
     extra_headers = [] if retry_after_s is None else [(b"retry-after", str(retry_after_s).encode())]
-    await answer(send, status, says, *extra_headers, kind="websocket.http")
+    await send_refusal(send, status, body, *extra_headers, kind="websocket.http")
 
 
-async def close_unknown(scope: Scope, receive: Receive, send: Send) -> None:
+async def refuse_unknown_path(scope: Scope, receive: Receive, send: Send) -> None:
     """Refuse the handshake at a path without a consumer with 404; Channels would raise instead."""
     await receive()
     refusal = {"detail": f"There is no socket at {scope['path']}.", "code": "not_found"}
-    await refuse(scope, send, 404, refusal, close=CLOSE_NOT_FOUND)
+    await refuse_handshake(scope, send, 404, refusal, close=CLOSE_NOT_FOUND)

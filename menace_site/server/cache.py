@@ -28,8 +28,8 @@ def _with_default(name: str, answer: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(getattr(RedisCache, name))
     def method(self: "ForgivingRedisCache", *args: Any, **kwargs: Any) -> Any:
-        ask = functools.partial(getattr(super(ForgivingRedisCache, self), name), *args, **kwargs)
-        return self.call_or_default(ask, answer(*args, **kwargs))
+        call = functools.partial(getattr(super(ForgivingRedisCache, self), name), *args, **kwargs)
+        return self.call_or_default(call, answer(*args, **kwargs))
 
     return method
 
@@ -46,7 +46,7 @@ class ForgivingRedisCache(RedisCache):
         self.client: Any = redis.Redis.from_url(server, **params.get("OPTIONS", {}))
         """A Redis client, for operations that Django's cache lacks. It connects at its first use."""
 
-    retry_at_by_server: ClassVar[dict[str, float]] = {}
+    retry_time_by_server: ClassVar[dict[str, float]] = {}
     """Monotonic time of the next attempt for each silent server, by URL; shared by all threads of a process."""
 
     get = _with_default("get", lambda key, default=None, version=None: default)
@@ -65,31 +65,31 @@ class ForgivingRedisCache(RedisCache):
         try:
             return super().incr_version(key, delta, version)
         except ValueError:  # Django raises it for a missing key, and every key is missing in an outage.
-            if self.server not in self.retry_at_by_server:
+            if self.server not in self.retry_time_by_server:
                 raise
             return (self.version if version is None else version) + delta
 
-    def call_or_default(self, ask: Callable[[], AnswerT], default: AnswerT) -> AnswerT:
-        """Call ``ask`` and return its result, or ``default`` in an outage.
+    def call_or_default(self, call: Callable[[], AnswerT], default: AnswerT) -> AnswerT:
+        """Return the result of ``call``, a function that calls Redis, or ``default`` in an outage.
 
         For ``PAUSE_AFTER_OUTAGE_S`` after a failed call, return ``default`` without a call.
         """
         now = time.monotonic()
-        retry_at = self.retry_at_by_server.get(self.server)
+        retry_at = self.retry_time_by_server.get(self.server)
         if retry_at is not None:
             if now < retry_at:
                 return default
             # Only this thread calls the server; the other threads get the default.
-            self.retry_at_by_server[self.server] = now + PAUSE_AFTER_OUTAGE_S
+            self.retry_time_by_server[self.server] = now + PAUSE_AFTER_OUTAGE_S
         try:
-            answer = ask()
+            answer = call()
         except (RedisError, OSError) as error:
             if retry_at is None:
                 logger.warning("the cache does not answer: %s", error)
-            self.retry_at_by_server[self.server] = time.monotonic() + PAUSE_AFTER_OUTAGE_S
+            self.retry_time_by_server[self.server] = time.monotonic() + PAUSE_AFTER_OUTAGE_S
             return default
         if retry_at is not None:
-            self.retry_at_by_server.pop(self.server, None)
+            self.retry_time_by_server.pop(self.server, None)
             logger.warning("the cache answers again")
         return answer
 
@@ -124,7 +124,7 @@ class ForgivingRedisCache(RedisCache):
         return self.call_or_default(increment, default=0)
 
 
-def _in_thread(name: str) -> Callable[..., Any]:
+def _thread_method(name: str) -> Callable[..., Any]:
     """Return an asynchronous method that calls the method ``name`` in a thread."""
 
     async def method(self: ForgivingRedisCache, *args: Any, **kwargs: Any) -> Any:
@@ -135,4 +135,4 @@ def _in_thread(name: str) -> Callable[..., Any]:
 
 # Replace Django's asynchronous methods: they fetch keys one by one, and in an outage they raise for a missing key.
 for _name, _ in inspect.getmembers(BaseCache, inspect.iscoroutinefunction):
-    setattr(ForgivingRedisCache, _name, _in_thread(_name.removeprefix("a")))
+    setattr(ForgivingRedisCache, _name, _thread_method(_name.removeprefix("a")))

@@ -11,7 +11,7 @@ from django.core.checks import INFO, CheckMessage, Error
 from django.core.exceptions import ImproperlyConfigured
 from django.http.request import validate_host
 
-from menace_site.server.origins import origin_read
+from menace_site.server.origins import parse_origin
 
 SECRET_KEY_MIN_CHARACTERS = 50
 REMOVED_SETTINGS = {
@@ -29,8 +29,8 @@ REMOVED_SETTINGS = {
     ),
 }  # fmt: skip
 """Settings that are no longer read, by their replacement; an empty text for settings without one."""
-SMTP = "django.core.mail.backends.smtp.EmailBackend"
-CONSOLE = "django.core.mail.backends.console.EmailBackend"
+SMTP_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
+CONSOLE_BACKEND = "django.core.mail.backends.console.EmailBackend"
 
 
 def _secret_key() -> str:
@@ -60,15 +60,15 @@ def _keeps_letters_secret() -> bool:
     if not settings.SENDS_LETTERS:
         return True
     is_encrypted = settings.EMAIL_USE_TLS or settings.EMAIL_USE_SSL or settings.EMAIL_WITHOUT_TLS
-    return settings.EMAIL_BACKEND == SMTP and (is_encrypted or _is_this_machine(settings.EMAIL_HOST))
+    return settings.EMAIL_BACKEND == SMTP_BACKEND and (is_encrypted or _is_this_machine(settings.EMAIL_HOST))
 
 
 def _site_url_fault() -> str:
     """Return a sentence that says how to correct ``SITE_URL``, or an empty text."""
     if not settings.SITE_URL:
-        is_needed = settings.SENDS_LETTERS and settings.EMAIL_BACKEND != CONSOLE
+        is_needed = settings.SENDS_LETTERS and settings.EMAIL_BACKEND != CONSOLE_BACKEND
         return "Set SITE_URL to the origin of this site: links in letters begin with it." if is_needed else ""
-    origin = origin_read(settings.SITE_URL) if settings.SITE_URL.isascii() else None
+    origin = parse_origin(settings.SITE_URL) if settings.SITE_URL.isascii() else None
     if origin is None or (origin[0] == "http" and not settings.LOCAL):
         return f"SITE_URL is {settings.SITE_URL!r}: set it to an origin such as https://beads.example, without a path."
     host = f"[{origin[1]}]" if ":" in origin[1] else origin[1]

@@ -13,7 +13,7 @@ from django.http import HttpRequest
 DEFAULT_PORTS = {"http": 80, "https": 443}
 
 
-def origin_read(text: str) -> tuple[str, str, int] | None:
+def parse_origin(text: str) -> tuple[str, str, int] | None:
     """Return scheme, host and port of an origin such as ``https://beads.example``; ``None`` for any other text."""
     try:
         parts = urlsplit(text.lower())
@@ -28,8 +28,8 @@ def origin_read(text: str) -> tuple[str, str, int] | None:
 def is_from_our_page(scope: dict[str, Any]) -> bool:
     """Whether the handshake has one ``Origin`` that equals ``SITE_URL``, or the requested origin if that is unset."""
     origins = [value.decode("latin1") for name, value in scope["headers"] if name == b"origin"]
-    site_origin = origin_read(settings.SITE_URL or _own_origin(scope))
-    return len(origins) == 1 and site_origin is not None and origin_read(origins[0]) == site_origin
+    site_origin = parse_origin(settings.SITE_URL or _own_origin(scope))
+    return len(origins) == 1 and site_origin is not None and parse_origin(origins[0]) == site_origin
 
 
 class _Handshake(HttpRequest):

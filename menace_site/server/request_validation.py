@@ -16,7 +16,7 @@ from rest_framework.parsers import JSONParser
 
 from games.exceptions import MalformedError
 
-READABLE = {"utf-8", "ascii"}
+READABLE_ENCODINGS = {"utf-8", "ascii"}
 
 
 class ReadableRequests(MiddlewareMixin):
@@ -39,7 +39,7 @@ class ReadableRequests(MiddlewareMixin):
 
 def _is_readable(charset: str) -> bool:
     try:
-        return codecs.lookup(charset).name in READABLE
+        return codecs.lookup(charset).name in READABLE_ENCODINGS
     except (LookupError, ValueError):
         return False
 

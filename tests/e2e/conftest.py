@@ -18,7 +18,7 @@ from django.db import connection
 from playwright.sync_api import BrowserContext, ConsoleMessage, Page, Request, Response, expect
 
 from games.live import background_moves
-from menace_site.web import OPTIONS
+from menace_site.web import UVICORN_OPTIONS
 from tests.e2e.lab import sign_in
 from tests.environment import CHROMIUM_ARGS, chromium
 from tests.factories import user
@@ -50,7 +50,8 @@ class LiveSite:
         self.socket.bind((self.bind, self.port))
         self.port = self.socket.getsockname()[1]
         config = uvicorn.Config(
-            application, **{**OPTIONS, "lifespan": "off", "log_level": "warning", "timeout_graceful_shutdown": 1}
+            application,
+            **{**UVICORN_OPTIONS, "lifespan": "off", "log_level": "warning", "timeout_graceful_shutdown": 1},
         )
         self.server = uvicorn.Server(config)
         self.thread = threading.Thread(target=self.server.run, kwargs={"sockets": [self.socket]}, daemon=True)

@@ -13,8 +13,8 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from games.models import Match
-from menace_site.api.docs import codes
-from menace_site.api.schema import GROUPS
+from menace_site.api.docs import refusal_codes
+from menace_site.api.schema import OPERATION_GROUPS
 from tests.e2e.axe import violations
 from tests.factories import house_machines
 from tests.waiting import HANG_S
@@ -60,9 +60,9 @@ def test_the_page_begins_with_the_essentials(page: Page, size: dict[str, int]) -
     assert headings[:2] == ["A first request", "A whole match in twenty lines"]
     assert {"Limits", "Error codes", "Every operation"} <= set(headings)
     codes_on_page = page.locator("#codes tbody th").all_inner_texts()
-    assert codes_on_page == [code for code, _, _ in codes()]
+    assert codes_on_page == [code for code, _, _ in refusal_codes()]
     assert page.evaluate("document.documentElement.scrollWidth") <= size["width"]
     groups = page.locator("#swagger-ui .opblock-tag a span")
-    expect(groups).to_have_text(list(GROUPS))
+    expect(groups).to_have_text(list(OPERATION_GROUPS))
     page.evaluate("document.getElementById('swagger-ui').remove()")  # Swagger UI is another project's
     assert violations(page) == []

@@ -394,7 +394,7 @@ def test_matches_begin_while_the_counter_is_unavailable(
     visitor: Client, set_rates: SetRates, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     set_rates(match="0/day")
-    monkeypatch.setattr(caches["default"], "retry_at_by_server", {caches["default"].server: float("inf")})
+    monkeypatch.setattr(caches["default"], "retry_time_by_server", {caches["default"].server: float("inf")})
     assert visitor.post("/rooms", {"game": NC, "opponent": "perfect", "side": "X"}).status_code == 302
 
 

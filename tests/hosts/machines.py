@@ -154,7 +154,7 @@ class Machines:
         """Kill the program of a host at once."""
         process = self.running.pop(name)
         os.killpg(process.pid, signal.SIGKILL)
-        processes.bury(process)
+        processes.kill_group_and_wait(process)
 
     def release(self, code: Path) -> None:
         """Switch to the code of another folder for programs started from now on, and migrate the database."""

@@ -13,11 +13,11 @@ from menace_site.local import addresses
 from menace_site.local.addresses import (
     ListenAddress,
     default_hosts,
-    hosts_now,
-    listen_address,
+    find_listen_address,
     own_addresses,
     parse_hosts,
     parse_list,
+    reachable_hosts,
 )
 from menace_site.local.errors import ServerError
 from menace_site.local.supervisor import Supervisor
@@ -175,17 +175,17 @@ def test_hosts_that_exclude_every_address_are_reported(
     ],
 )
 def test_bind_names_an_address_of_this_computer(bind: str, address: str) -> None:
-    assert str(listen_address(bind, free_port()).address) == address
+    assert str(find_listen_address(bind, free_port()).address) == address
 
 
 @pytest.mark.parametrize(("bind", "own_address"), [("::", "::1"), ("[::1]", "::1"), ("::ffff:127.0.0.1", "127.0.0.1")])
 def test_bind_may_be_of_ipv6(bind: str, own_address: str, cannot_try: CannotTry) -> None:
     if ip_address("::1") not in dict(addresses._interface_addresses()):
         with pytest.raises(ServerError, match=r"^BIND is "):
-            listen_address(bind, 8000)
+            find_listen_address(bind, 8000)
         cannot_try("an address of IPv6 (it has none)")
         return
-    assert listen_address(bind, free_port(socket.AF_INET6, "::1")).own_address == own_address
+    assert find_listen_address(bind, free_port(socket.AF_INET6, "::1")).own_address == own_address
 
 
 @pytest.mark.parametrize(
@@ -203,7 +203,7 @@ def test_bind_may_be_of_ipv6(bind: str, own_address: str, cannot_try: CannotTry)
 )
 def test_a_wrong_bind_is_not_blamed_on_the_port(bind: str) -> None:
     with pytest.raises(ServerError, match=r"^BIND is ") as refusal:
-        listen_address(bind, port := free_port())
+        find_listen_address(bind, port := free_port())
     assert repr(bind) in str(refusal.value)
     assert str(port) not in str(refusal.value)
 
@@ -213,7 +213,7 @@ def test_a_port_in_use_is_blamed_on_the_port() -> None:
         other_socket.bind(("127.0.0.1", 0))
         other_socket.listen()
         with pytest.raises(ServerError, match=r"^Port \d+ cannot be used.*as in PORT="):
-            listen_address("127.0.0.1", other_socket.getsockname()[1])
+            find_listen_address("127.0.0.1", other_socket.getsockname()[1])
 
 
 # The supervisor's check that its site is ready
@@ -254,7 +254,7 @@ def test_readiness_probe_passes_for_any_list_without_proxy(
 
 
 def test_current_hosts_are_reachable_from_other_computers(computer: None) -> None:
-    assert hosts_now("", ["*"]) == hosts_now("127.0.0.1", ["*"]) == []
-    assert hosts_now("0.0.0.0", default_hosts("0.0.0.0")) == ["192.168.1.20", "10.0.0.7"]
-    assert hosts_now("0.0.0.0", ["10.0.0.7"]) == ["10.0.0.7"]
-    assert hosts_now("198.51.100.9", ["*"]) == [], "the computer has lost this address"
+    assert reachable_hosts("", ["*"]) == reachable_hosts("127.0.0.1", ["*"]) == []
+    assert reachable_hosts("0.0.0.0", default_hosts("0.0.0.0")) == ["192.168.1.20", "10.0.0.7"]
+    assert reachable_hosts("0.0.0.0", ["10.0.0.7"]) == ["10.0.0.7"]
+    assert reachable_hosts("198.51.100.9", ["*"]) == [], "the computer has lost this address"

@@ -35,7 +35,7 @@ from menace_site.operations.backups import (
     backup_daily,
     backup_make,
     backup_restore,
-    digest_of,
+    digest_path,
 )
 from tests.conftest import CannotTry
 from tests.factories import NC, guest, house_machines, trained_machine, user
@@ -55,9 +55,9 @@ from games.live.play import match_play_move
 from games.models import ApiToken, Match
 from games.accounts.principal import Principal
 from learning.models import Lesson, Machine
-from menace_site.operations.backups import servers_at_hand
+from menace_site.operations.backups import run_missing_servers
 file, code, move, *options = sys.argv[1:]
-with servers_at_hand():
+with run_missing_servers():
     call_command("restore", file, *options, stdout=sys.stderr)
     found = {"lessons": Lesson.objects.count(), "matches": Match.objects.count()}
     found["games"] = sum(Machine.objects.values_list("n_games", flat=True))
@@ -124,9 +124,11 @@ def test_site_resumes_from_a_copy_made_during_use(tmp_path: Path) -> None:
     n_after = Lesson.objects.count()
 
     assert (file.stat().st_mode & 0o777, file.parent.stat().st_mode & 0o777) == (0o600, 0o700)
-    check = subprocess.run(["sha256sum", "--check", digest_of(file)], cwd=file.parent, capture_output=True, check=False)
+    check = subprocess.run(
+        ["sha256sum", "--check", digest_path(file)], cwd=file.parent, capture_output=True, check=False
+    )
     assert check.returncode == 0, check.stderr
-    assert {one.name for one in file.parent.iterdir()} == {file.name, digest_of(file).name, ".lock"}
+    assert {one.name for one in file.parent.iterdir()} == {file.name, digest_path(file).name, ".lock"}
 
     figures, output = restore_and_play(file, tmp_path / "var", code, "4")
     assert n_before <= figures["lessons"] < n_after  # type: ignore[operator]
@@ -170,9 +172,9 @@ def damage(file: Path) -> None:
     [
         (damage, "is not what was written"),
         (lambda file: os.truncate(file, file.stat().st_size // 2), "is not what was written"),
-        (lambda file: (file.write_text("beads"), digest_of(file).unlink()), "pg_restore failed: .*not appear to be"),
-        (lambda file: (os.truncate(file, 100), digest_of(file).unlink()), "pg_restore failed"),
-        (lambda file: digest_of(file).write_bytes(b"\xff\x00"), "is not what was written"),
+        (lambda file: (file.write_text("beads"), digest_path(file).unlink()), "pg_restore failed: .*not appear to be"),
+        (lambda file: (os.truncate(file, 100), digest_path(file).unlink()), "pg_restore failed"),
+        (lambda file: digest_path(file).write_bytes(b"\xff\x00"), "is not what was written"),
         (Path.unlink, "cannot be read|could not open"),
     ],
 )
@@ -184,7 +186,7 @@ def test_an_incomplete_file_is_refused(file: Path, empty: None, harm: Callable[[
 
 
 def test_half_a_file_without_its_checksum_leaves_nothing_behind(file: Path, empty: None) -> None:
-    digest_of(file).unlink()
+    digest_path(file).unlink()
     os.truncate(file, file.stat().st_size - 2000)
     with pytest.raises(BackupError, match="pg_restore failed"):
         backup_restore(file)
@@ -255,8 +257,8 @@ def test_data_of_a_newer_release_are_refused(tmp_path: Path) -> None:
 
 
 def test_a_server_older_than_the_file_is_refused(file: Path, empty: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    newer = replace(backups.contents(file), major=99)
-    monkeypatch.setattr(backups, "contents", lambda file: newer)
+    newer = replace(backups.read_contents(file), major=99)
+    monkeypatch.setattr(backups, "read_contents", lambda file: newer)
     with pytest.raises(BackupError, match="made from PostgreSQL 99"):
         backup_restore(file)
 
@@ -289,16 +291,16 @@ def test_a_full_disk_keeps_the_existing_backups(tmp_path: Path, cannot_try: Cann
 
 def test_daily_backups_are_made_and_seven_are_kept(tmp_path: Path) -> None:
     for days in range(1, 10):
-        name = (datetime.now(UTC) - timedelta(days=days)).strftime(backups.NAME)
+        name = (datetime.now(UTC) - timedelta(days=days)).strftime(backups.FILE_NAME_FORMAT)
         (tmp_path / name).touch()
-        digest_of(tmp_path / name).touch()
+        digest_path(tmp_path / name).touch()
     for others in ("beadbox-before-the-moveZ.dump", "beadbox-22330101T000000Z.dump"):
         (tmp_path / others).touch()
-    old = sorted(tmp_path.glob(backups.FILE_NAMES))[:-1]
+    old = sorted(tmp_path.glob(backups.FILE_NAME_GLOB))[:-1]
     (tmp_path / ".beadbox-of-one-that-was-killed.dump.part").touch()
     file = backup_daily(tmp_path, max_files=7)
     assert file is not None
-    assert sorted(tmp_path.glob(backups.FILE_NAMES))[:-1] == [*old[-6:], file], (
+    assert sorted(tmp_path.glob(backups.FILE_NAME_GLOB))[:-1] == [*old[-6:], file], (
         "a file with a date in the future is ignored"
     )
     assert len(list(tmp_path.iterdir())) == 7 + 7 + 2 + 1
@@ -306,5 +308,5 @@ def test_daily_backups_are_made_and_seven_are_kept(tmp_path: Path) -> None:
 
 
 def test_second_concurrent_backup_is_refused(tmp_path: Path) -> None:
-    with backups._alone(tmp_path), pytest.raises(BackupError, match="Another back-up"):
+    with backups._lock_folder(tmp_path), pytest.raises(BackupError, match="Another back-up"):
         backup_make(tmp_path)

@@ -71,7 +71,7 @@ def away(
         threading.Thread(target=take, daemon=True).start()
     own = {**settings.CACHES["default"], "LOCATION": f"unix://{path}"}
     own["OPTIONS"] = {**own["OPTIONS"], "socket_connect_timeout": 0.1, "socket_timeout": 0.1}
-    monkeypatch.setattr(ForgivingRedisCache, "retry_at_by_server", {})
+    monkeypatch.setattr(ForgivingRedisCache, "retry_time_by_server", {})
     settings.CACHES = {"default": own}
     cache = caches["default"]
     assert isinstance(cache, ForgivingRedisCache)

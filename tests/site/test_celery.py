@@ -86,7 +86,7 @@ def test_a_queue_without_workers_is_limited(monkeypatch: pytest.MonkeyPatch) -> 
 def test_wake_ups_are_sent_while_the_cache_is_away(monkeypatch: pytest.MonkeyPatch) -> None:
     sent: list[str] = []
     monkeypatch.setattr(Celery, "send_task", lambda self, name, *args, **options: sent.append(name))
-    monkeypatch.setattr(ForgivingRedisCache, "retry_at_by_server", {cache.server: math.inf})  # type: ignore[attr-defined]
+    monkeypatch.setattr(ForgivingRedisCache, "retry_time_by_server", {cache.server: math.inf})  # type: ignore[attr-defined]
     jobs_recover.delay()
     assert sent == [jobs_recover.name]
 

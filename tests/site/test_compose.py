@@ -86,7 +86,7 @@ def test_release_is_set_up_in_a_read_only_container(db: None, monkeypatch: pytes
     """Static files are collected in the image, since the container of a release may write only to ``/tmp``."""
     commands: list[str] = []
     monkeypatch.setattr(set_up, "call_command", lambda name, **_: commands.append(name))
-    monkeypatch.setattr(set_up, "in_parallel", lambda function: nullcontext(function()))
+    monkeypatch.setattr(set_up, "run_in_parallel", lambda function: nullcontext(function()))
     for is_local in (False, True):
         with override_settings(LOCAL=is_local):
             call_command("set_up")

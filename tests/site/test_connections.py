@@ -41,8 +41,8 @@ async def site(scope: Any, receive: Any, send: Any) -> None:
 @pytest.fixture
 async def server(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[uvicorn.Server]:
     """Run a server with the options of the web processes and a short limit for readers."""
-    monkeypatch.setattr(web, "UNREAD_S", UNREAD_S)
-    config = uvicorn.Config(site, port=0, **{**web.OPTIONS, "lifespan": "off", "timeout_graceful_shutdown": 1})
+    monkeypatch.setattr(web, "UNREAD_TIMEOUT_S", UNREAD_S)
+    config = uvicorn.Config(site, port=0, **{**web.UVICORN_OPTIONS, "lifespan": "off", "timeout_graceful_shutdown": 1})
     server = uvicorn.Server(config)
     serving = asyncio.create_task(server.serve([web.bind_listening_socket(config)]))
     while not server.started:
@@ -84,5 +84,5 @@ def test_idle_connections_outlast_browsers_and_the_proxy() -> None:
     caddyfile = (BASE_DIR / "proxy" / "Caddyfile").read_text()
     idle_s = int(re.findall(r"\n\s+idle (\d+)s\n", caddyfile)[0])
     upstream_s = 60 * int(re.findall(r"\n\s+keepalive (\d+)m\n", caddyfile)[0])
-    assert min(web.OPTIONS["timeout_keep_alive"], idle_s) > CHROME_IDLE_S
-    assert web.OPTIONS["timeout_keep_alive"] > upstream_s
+    assert min(web.UVICORN_OPTIONS["timeout_keep_alive"], idle_s) > CHROME_IDLE_S
+    assert web.UVICORN_OPTIONS["timeout_keep_alive"] > upstream_s

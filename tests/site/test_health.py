@@ -47,6 +47,6 @@ def test_ready_means_that_moves_can_be_played(  # type: ignore[no-untyped-def]
         ADMISSION.leave(number)
     settings.REDIS_URL = "unix:///nowhere/valkey.sock"  # play goes on without it
     assert client.get("/api/health/ready").status_code == 200
-    monkeypatch.setitem(health.PARTS, "database", health.SharedCheck(lambda: False))
+    monkeypatch.setitem(health.SHARED_CHECKS, "database", health.SharedCheck(lambda: False))
     refused = client.get("/api/health/ready")
     assert (refused.status_code, refused.json()["database"]) == (503, "silent")

@@ -12,7 +12,7 @@ from django.urls import get_resolver
 
 from games.accounts.tokens import token_make
 from menace_site.api.docs import ROOTS
-from menace_site.urls import PAGES
+from menace_site.urls import PAGE_PATHS
 from tests.factories import api_with, guest, house_machines, machine, room, user
 from tests.learning.test_private import TABLE, fill_placeholders, people, world
 
@@ -62,7 +62,7 @@ def test_a_missing_page_suggests_the_nearest(client: Client, address: str, near:
 
 
 def test_suggested_addresses_exist(client: Client) -> None:
-    for page in PAGES:
+    for page in PAGE_PATHS:
         assert client.get(page).status_code in (200, 302), page
 
 

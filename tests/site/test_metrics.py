@@ -30,8 +30,8 @@ from menace_site.local import servers
 from menace_site.local.errors import ServerError
 from menace_site.local.servers import BASE_DIR
 from menace_site.observability import metrics
-from menace_site.observability.metrics import BackupAge, Processes, Site, may_read_metrics
-from menace_site.operations.backups import NAME
+from menace_site.observability.metrics import BackupAgeCollector, ProcessCollector, SiteCollector, may_read_metrics
+from menace_site.operations.backups import FILE_NAME_FORMAT
 from menace_site.server.checks import check_settings
 from tests.factories import expire_leases, machine
 from tests.sockets import Socket
@@ -69,7 +69,7 @@ def limit_submissions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterat
 
 def read() -> dict[str, float]:
     """Return the sums over all processes."""
-    samples = [sample for metric in Processes().collect() for sample in metric.samples]
+    samples = [sample for metric in ProcessCollector().collect() for sample in metric.samples]
     return {sample.name: sample.value for sample in samples if sample.name in ("kept_total", "now", "took_count")}
 
 
@@ -104,7 +104,7 @@ async def test_process_monitor_survives_errors(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(metrics, "_set_gauges", lambda: 1 / 0)
-    monkeypatch.setattr(metrics, "TICK_S", 0)
+    monkeypatch.setattr(metrics, "GAUGE_INTERVAL_S", 0)
     watching = asyncio.create_task(metrics.gauges_update())
     async with asyncio.timeout(HANG_S):
         while len(caplog.records) < 2:
@@ -277,7 +277,7 @@ async def test_queues_and_sizes_are_counted_from_rows(settings: Any, monkeypatch
 
 def test_age_of_the_latest_backup_is_a_metric(settings: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def ages() -> list[float]:
-        return [sample.value for family in BackupAge().collect() for sample in family.samples]
+        return [sample.value for family in BackupAgeCollector().collect() for sample in family.samples]
 
     settings.BACKUP_DIR = ""
     assert ages() == []
@@ -285,14 +285,14 @@ def test_age_of_the_latest_backup_is_a_metric(settings: Any, tmp_path: Path, mon
     assert ages() == [math.inf]
     settings.BACKUP_DIR = str(tmp_path)
     for hours in (30, 3, -5):  # the last by a wrong clock
-        (tmp_path / (datetime.now(UTC) - timedelta(hours=hours)).strftime(NAME)).touch()
+        (tmp_path / (datetime.now(UTC) - timedelta(hours=hours)).strftime(FILE_NAME_FORMAT)).touch()
     (tmp_path / "beadbox-20260230T000000Z.dump").touch()
     assert ages() == [pytest.approx(3 * 3600, abs=60)]
 
     def broken(_: Path) -> None:
         raise PermissionError
 
-    monkeypatch.setattr(metrics, "latest_age", broken)
+    monkeypatch.setattr(metrics, "latest_backup_age", broken)
     assert ages() == [math.inf], "the other figures are reported despite the error"
 
 
@@ -321,7 +321,7 @@ def test_rules_and_dashboard_use_existing_metrics() -> None:
     panels = json.loads((monitoring / "dashboard.json").read_text())["panels"]
     expressions = [rule["expr"] for rule in rules] + [one["expr"] for panel in panels for one in panel["targets"]]
     names = {name for text in expressions for name in re.findall(r"beadbox_\w+", text)}
-    families = [*REGISTRY.collect(), *BackupAge().collect(), *Site().collect()]
+    families = [*REGISTRY.collect(), *BackupAgeCollector().collect(), *SiteCollector().collect()]
     # Queries name a histogram's buckets or count; a metric with labels has no sample before the first event.
     existing = {
         name for one in families for name in (one.name, f"{one.name}_total", f"{one.name}_bucket", f"{one.name}_count")

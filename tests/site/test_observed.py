@@ -24,9 +24,9 @@ from games.live.rooms import room_create
 from games.transport import broadcaster
 from games.transport.broadcaster import Broadcast, Broadcaster, group_write
 from menace_site.asgi import application
-from menace_site.observability.access_log import WELL_FORMED, AccessLog
+from menace_site.observability.access_log import REQUEST_ID_PATTERN, AccessLog
 from menace_site.settings import LOGGING
-from menace_site.web import OPTIONS
+from menace_site.web import UVICORN_OPTIONS
 from tests.sockets import Socket
 
 ADDRESS = "203.0.113.77"
@@ -102,7 +102,7 @@ async def ask(path: str, *, method: str = "GET", body: bytes = b"", **headers: s
 async def test_a_request_keeps_its_own_id_if_that_is_well_formed(path: str, given: str, is_taken: bool) -> None:
     _, request_id = await ask(path, x_request_id=given)
     assert (request_id == given) is is_taken
-    assert WELL_FORMED.fullmatch(request_id.encode())
+    assert REQUEST_ID_PATTERN.fullmatch(request_id.encode())
 
 
 @pytest.mark.parametrize(
@@ -154,7 +154,7 @@ async def test_early_refusal_has_exactly_one_line(path: str, sent: dict[str, str
 
 
 async def test_refused_handshake_is_not_logged_as_a_fault(lines: Lines) -> None:
-    options = {**OPTIONS, "port": 0, "lifespan": "off"}
+    options = {**UVICORN_OPTIONS, "port": 0, "lifespan": "off"}
     server = uvicorn.Server(uvicorn.Config(application, **options))
     serving = asyncio.create_task(server.serve())
     while not server.started:

@@ -39,7 +39,7 @@ def test_site_runs_on_postgresql_15_and_redis_7(
         return
     monkeypatch.setattr(servers, "postgres_bin", lambda: POSTGRES)
     monkeypatch.setattr(servers, "valkey_server", lambda: Path(redis_server))
-    servers.unprivileged.cache_clear()
+    servers.find_unprivileged_way.cache_clear()
     own = tmp_path / "servers"
     urls = {"DATABASE_URL": servers.private_database_url(own), "REDIS_URL": servers.private_redis_url(own)}
     with servers.private_servers(own, database=True, redis=True):
@@ -63,4 +63,4 @@ def test_site_runs_on_postgresql_15_and_redis_7(
         finally:
             run.process.terminate()
             run.wait_for_end()
-    servers.unprivileged.cache_clear()
+    servers.find_unprivileged_way.cache_clear()

@@ -53,8 +53,8 @@ async def site(scope: Any, receive: Any, send: Any) -> None:
 @pytest.fixture
 async def server(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[uvicorn.Server]:
     """Run a web process with short limits."""
-    monkeypatch.setattr(web, "UNREAD_S", LIMIT_S)
-    options = {**web.OPTIONS, "lifespan": "off", "timeout_graceful_shutdown": 1, "ws_ping_interval": 1}
+    monkeypatch.setattr(web, "UNREAD_TIMEOUT_S", LIMIT_S)
+    options = {**web.UVICORN_OPTIONS, "lifespan": "off", "timeout_graceful_shutdown": 1, "ws_ping_interval": 1}
     config = uvicorn.Config(site, port=0, **options)
     server = uvicorn.Server(config)
     serving = asyncio.create_task(server.serve([web.bind_listening_socket(config)]))

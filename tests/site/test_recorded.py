@@ -40,7 +40,7 @@ from learning.services.tournaments import tournament_start
 from learning.workers.jobs import TurnEnd
 from learning.workers.pairings import PAIRINGS, claimable_pairings, pairing_play, tournament_play
 from learning.workers.runs import RUNS, run_execute
-from menace_site.observability.metrics import BackupAge, Site, metrics_text
+from menace_site.observability.metrics import BackupAgeCollector, SiteCollector, metrics_text
 from tests.factories import (
     NC,
     api_with,
@@ -98,7 +98,7 @@ def test_names_and_refusals_equal_the_recording() -> None:
 
 @pytest.mark.django_db
 def test_metrics_equal_the_recording() -> None:
-    lines = metrics_text(BackupAge(), Site()).decode().splitlines()
+    lines = metrics_text(BackupAgeCollector(), SiteCollector()).decode().splitlines()
     compare_with_recording("figures.txt", "\n".join(line for line in lines if line.startswith("#")) + "\n")
 
 

@@ -270,8 +270,8 @@ def test_operations_that_lock_a_table_need_a_lock_timeout(operation: Operation) 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("n_tries", [2, 3, 4])
 def test_migration_retries_while_a_table_is_locked(n_tries: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(set_up, "TRIES", 3)
-    monkeypatch.setattr(set_up, "PAUSE_S", 0.0)
+    monkeypatch.setattr(set_up, "MAX_TRIES", 3)
+    monkeypatch.setattr(set_up, "TRY_INTERVAL_S", 0.0)
     reader, calls = connection.copy(), []
     reader.set_autocommit(False)
     reader.cursor().execute("SELECT FROM learning_trainingrun")

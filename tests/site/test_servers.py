@@ -22,9 +22,9 @@ from tests.waiting import wait_until
 
 @pytest.fixture(autouse=True)
 def _forget_how_to_run() -> Iterator[None]:
-    servers.unprivileged.cache_clear()
+    servers.find_unprivileged_way.cache_clear()
     yield
-    servers.unprivileged.cache_clear()
+    servers.find_unprivileged_way.cache_clear()
 
 
 def serve_and_ask(var: Path) -> None:
@@ -121,7 +121,7 @@ def test_too_long_path_gets_a_short_socket_folder(name: str, tmp_path: Path) -> 
     socket.parent.rmdir()
 
 
-def why_not(way: servers.Unprivileged) -> str:
+def why_not(way: servers.UnprivilegedWay) -> str:
     """Return the reason why this machine cannot run PostgreSQL in this way; an empty string if it can.
 
     The function finds the reason without the code under test.
@@ -155,12 +155,12 @@ def without_user_data(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("way", servers.UNPRIVILEGED_WAYS, ids=["namespace", "setpriv with paths", "setpriv"])
 def test_postgresql_runs_in_each_way_this_machine_allows(
-    way: servers.Unprivileged, without_user_data: None, cannot_try: CannotTry, monkeypatch: pytest.MonkeyPatch
+    way: servers.UnprivilegedWay, without_user_data: None, cannot_try: CannotTry, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(servers, "UNPRIVILEGED_WAYS", (way,))
     if reason := why_not(way):
         with pytest.raises(ServerError, match="run this as an ordinary user, or set DATABASE_URL"):
-            servers.unprivileged()
+            servers.find_unprivileged_way()
         cannot_try(f"PostgreSQL by {' '.join(way.prefix)} ({reason})")
         return
     # Not under tmp_path: pytest closes it to other users, and the last way passes no closed directory.
@@ -184,7 +184,7 @@ def test_way_that_cannot_reach_postgresql_is_rejected(
     monkeypatch.setattr(servers, "postgres_bin", lambda: tmp_path / "bin")
     monkeypatch.setattr(servers, "UNPRIVILEGED_WAYS", (servers.SETPRIV,))
     with pytest.raises(ServerError, match="run this as an ordinary user, or set DATABASE_URL"):
-        servers.unprivileged()
+        servers.find_unprivileged_way()
 
 
 @pytest.mark.parametrize("n_refused", range(len(servers.UNPRIVILEGED_WAYS) + 1))
@@ -199,22 +199,22 @@ def test_next_way_is_tried_after_a_refused_one(
         (tmp_path / program).chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
     if n_refused < len(servers.UNPRIVILEGED_WAYS):
-        assert servers.unprivileged() == servers.UNPRIVILEGED_WAYS[n_refused]
+        assert servers.find_unprivileged_way() == servers.UNPRIVILEGED_WAYS[n_refused]
     else:
         with pytest.raises(ServerError, match="run this as an ordinary user, or set DATABASE_URL"):
-            servers.unprivileged()
+            servers.find_unprivileged_way()
 
 
 @pytest.mark.parametrize("uid", [0, 4_000_000])
 def test_postgresql_refuses_root_and_a_user_without_a_name(uid: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "geteuid", lambda: uid)
-    monkeypatch.setattr(servers, "UNPRIVILEGED_WAYS", (always := servers.Unprivileged(("env",)),))
-    assert servers.unprivileged() == always
+    monkeypatch.setattr(servers, "UNPRIVILEGED_WAYS", (always := servers.UnprivilegedWay(("env",)),))
+    assert servers.find_unprivileged_way() == always
 
 
 def test_other_users_run_the_servers_as_themselves(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "geteuid", lambda: 1)
-    assert servers.unprivileged() == servers.Unprivileged()
+    assert servers.find_unprivileged_way() == servers.UnprivilegedWay()
 
 
 def test_data_changes_owner_when_the_way_changes(
@@ -228,7 +228,7 @@ def test_data_changes_owner_when_the_way_changes(
         return
     for way in [way for way in servers.UNPRIVILEGED_WAYS[:2] if not why_not(way)]:
         monkeypatch.setattr(servers, "UNPRIVILEGED_WAYS", (way,))
-        servers.unprivileged.cache_clear()
+        servers.find_unprivileged_way.cache_clear()
         for left_by in (0, servers.UNPRIVILEGED_ID):
             servers._make_private_dir(tmp_path / "postgres", left_by)
             serve_and_ask(tmp_path)
@@ -238,7 +238,7 @@ def test_data_changes_owner_when_the_way_changes(
 def test_missing_binaries_are_reported_with_the_variables(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(servers, "find_spec", lambda name: None)
     monkeypatch.setattr(servers.shutil, "which", lambda name: None)
-    monkeypatch.setattr(servers, "_newest", lambda paths: None)
+    monkeypatch.setattr(servers, "_newest_version", lambda paths: None)
     for find in (servers.postgres_bin, servers.valkey_server):
         with pytest.raises(ServerError, match=r"DATABASE_URL.*REDIS_URL|REDIS_URL.*DATABASE_URL"):
             find()
@@ -246,7 +246,7 @@ def test_missing_binaries_are_reported_with_the_variables(monkeypatch: pytest.Mo
 
 def test_newest_installed_server_is_used_without_wheels(monkeypatch: pytest.MonkeyPatch) -> None:
     paths = [Path(f"/usr/lib/postgresql/{version}/bin/postgres") for version in (9, 15, 11)]
-    assert servers._newest(iter(paths)) == paths[1]
+    assert servers._newest_version(iter(paths)) == paths[1]
     monkeypatch.setattr(servers, "find_spec", lambda name: None)
     monkeypatch.setattr(servers.shutil, "which", lambda name: "/usr/bin/redis-server" if "redis" in name else None)
     assert servers.valkey_server() == Path("/usr/bin/redis-server")

@@ -2,7 +2,7 @@
 
 import socket
 
-from menace_site.local.fallback_responder import _Refusal
+from menace_site.local.fallback_responder import _RefusalHandler
 
 
 def test_refusal_to_a_vanished_client_raises_no_error() -> None:
@@ -10,4 +10,4 @@ def test_refusal_to_a_vanished_client_raises_no_error() -> None:
     with client, served:
         client.sendall(b"GET / HTTP/1.1\r\n\r\n")
         client.close()
-        _Refusal(served, ("", 0), None)  # type: ignore[arg-type]  # it asks its server for nothing
+        _RefusalHandler(served, ("", 0), None)  # type: ignore[arg-type]  # it asks its server for nothing

@@ -6,14 +6,14 @@ from pathlib import Path
 from django.conf import settings
 from django.test import override_settings
 
-from menace_site.management.commands.set_up import collect
+from menace_site.management.commands.set_up import collect_static_files
 
 STORED = settings.STORAGES | {"staticfiles": {"BACKEND": "menace_site.server.static_files.ModuleStaticFilesStorage"}}
 
 
 def test_every_import_names_the_stored_module(tmp_path: Path) -> None:
     with override_settings(STORAGES=STORED, STATIC_ROOT=tmp_path):
-        collect()
+        collect_static_files()
     scripts = list((tmp_path / "js").glob("*.????????????.js"))
     imported = {
         name

@@ -204,9 +204,10 @@ def test_stop_request_holds_when_its_exception_is_lost(tmp_path: Path, monkeypat
 
 
 def test_supervisor_continues_when_output_cannot_be_written() -> None:
-    words = "import os; from menace_site.local.supervisor import say; say('web stopped'); say('and again'); os._exit(7)"
+    imports = "import os; from menace_site.local.supervisor import print_line"
+    code = f"{imports}; print_line('web stopped'); print_line('and again'); os._exit(7)"
     with Path("/dev/full").open("wb") as full:
-        process = subprocess.run([sys.executable, "-c", words], cwd=servers.BASE_DIR, stdout=full, check=False)
+        process = subprocess.run([sys.executable, "-c", code], cwd=servers.BASE_DIR, stdout=full, check=False)
     assert process.returncode == 7
 
 
@@ -214,8 +215,8 @@ def test_supervisor_continues_when_output_cannot_be_written() -> None:
 def slow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> supervisor.Supervisor:
     """Return a supervisor that starts no programs. Its first hundred checks of the web server fail."""
     answers = iter(["503 Service Unavailable"] * 100)
-    monkeypatch.setattr(supervisor, "REMIND_S", 1e-4)
-    monkeypatch.setattr(supervisor, "POLL_S", 1e-5)
+    monkeypatch.setattr(supervisor, "REMIND_AFTER_S", 1e-4)
+    monkeypatch.setattr(supervisor, "POLL_INTERVAL_S", 1e-5)
     monkeypatch.setattr(supervisor.Supervisor, "_start", lambda self, child: self.children.append(child))
     monkeypatch.setattr(supervisor.Supervisor, "_unready_reason", lambda *args: next(answers, ""))
     return supervisor.Supervisor(tmp_path, port=8000)
@@ -245,8 +246,8 @@ def test_startup_ends_when_the_web_server_keeps_stopping(
 
 
 def test_failed_setup_names_the_reason_or_signal() -> None:
-    assert supervisor._reason(1) == "the reason stands above."
-    assert "SIGKILL" in supervisor._reason(-9)
+    assert supervisor._exit_reason(1) == "the reason stands above."
+    assert "SIGKILL" in supervisor._exit_reason(-9)
 
 
 def test_log_size_is_bounded_while_its_program_writes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 from django.contrib.auth import get_user_model
 from django.core.management.base import BaseCommand
 
-from games.accounts.account_names import account_names_fill, duplicate_name_warnings
+from games.accounts.account_names import account_names_fill, account_names_shared
 from games.models import AccountName
 from learning.models import Machine
 from learning.storage.searching import machine_names_fill
@@ -22,7 +22,7 @@ class Command(BaseCommand):
         """Store the missing names, and print a sentence for each shared name."""
         account_names_fill(get_user_model(), AccountName)
         machine_names_fill(Machine)
-        shared = list(duplicate_name_warnings(AccountName))
+        shared = list(account_names_shared(AccountName))
         for sentence in shared:
             self.stdout.write(sentence)
         self.stdout.write(f"{len(shared)} accounts share the name of another one.")

@@ -7,7 +7,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from menace_site.local.errors import ServerError
-from menace_site.operations.backups import backup_make, servers_at_hand
+from menace_site.operations.backups import backup_make, run_missing_servers
 from menace_site.operations.postgres_programs import BackupError
 
 
@@ -21,11 +21,11 @@ class Command(BaseCommand):
 
     def handle(self, folder: Path, **options: Any) -> None:
         """Make the back-up, and print its path, its size and the time taken."""
-        begin = time.monotonic()
+        started_at_s = time.monotonic()
         try:
-            with servers_at_hand():
+            with run_missing_servers():
                 file = backup_make(folder)
         except (BackupError, ServerError) as error:
             raise CommandError(str(error)) from error
-        seconds = time.monotonic() - begin
+        seconds = time.monotonic() - started_at_s
         self.stdout.write(f"{file}: {file.stat().st_size / 1e6:,.1f} MB in {seconds:,.1f} s")

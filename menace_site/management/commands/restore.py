@@ -14,12 +14,12 @@ from games.models import ApiToken
 from games.transport.database_errors import error_summary
 from menace_site.local.errors import ServerError
 from menace_site.local.given_servers import check_given_redis
-from menace_site.operations.backups import accounts_log_out, backup_restore, cache_forget, servers_at_hand
+from menace_site.operations.backups import accounts_log_out, backup_restore, cache_forget, run_missing_servers
 from menace_site.operations.postgres_programs import BackupError
 
 
 @contextlib.contextmanager
-def _restart_on_failure(progress: str) -> Iterator[None]:
+def _explain_restart_on_failure(progress: str) -> Iterator[None]:
     """Turn any failure of the block, Ctrl-C included, into a ``CommandError`` that tells how to start again.
 
     ``progress`` says which steps are done.
@@ -41,13 +41,17 @@ class Command(BaseCommand):
     def handle(self, file: Path, *, revoke_tokens: bool, **options: Any) -> None:
         """Restore the file, log accounts out, migrate, and audit every bead; print a summary."""
         try:
-            with servers_at_hand():
+            with run_missing_servers():
                 check_given_redis(settings.REDIS_URL)
                 backup_restore(file)
-                with _restart_on_failure("the data are back, but sessions and tokens as they were then may still work"):
+                with _explain_restart_on_failure(
+                    "the data are back, but sessions and tokens as they were then may still work"
+                ):
                     self.stdout.write(f"{accounts_log_out():,} sessions of accounts have ended; visitors stay known.")
                     self._tokens(revoke=revoke_tokens)
-                with _restart_on_failure("the data are back and accounts logged out, but no more than that was done"):
+                with _explain_restart_on_failure(
+                    "the data are back and accounts logged out, but no more than that was done"
+                ):
                     call_command("migrate", interactive=False, verbosity=0)
                     cache_forget()
                 call_command("audit", stdout=self.stdout)

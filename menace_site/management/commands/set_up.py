@@ -21,20 +21,20 @@ from psycopg.errors import DeadlockDetected, LockNotAvailable
 
 from games.accounts.account_names import account_names_fill
 from games.models import AccountName
-from menace_site.operations.backups import migrations_unknown
+from menace_site.operations.backups import unknown_migrations
 
-TRIES, PAUSE_S = 240, 5.0
+MAX_TRIES, TRY_INTERVAL_S = 240, 5.0
 """Attempts to migrate while a table is in use, and seconds between two attempts: 20 minutes in all."""
-IN_USE = (LockNotAvailable, DeadlockDetected)
+IN_USE_ERRORS = (LockNotAvailable, DeadlockDetected)
 
 
-def collect() -> None:
+def collect_static_files() -> None:
     """Collect the static files without those of Redoc, a schema viewer that no page uses."""
     call_command("collectstatic", interactive=False, verbosity=0, ignore_patterns=["redoc"])
 
 
 @contextmanager
-def in_parallel(function: Callable[[], None]) -> Iterator[None]:
+def run_in_parallel(function: Callable[[], None]) -> Iterator[None]:
     """Call a function in a parallel process while the block runs, and wait for it at the end of the block.
 
     Raises:
@@ -53,12 +53,15 @@ class Command(BaseCommand):
     help = "Migrates, collects the static files or compiles the kernels, and makes the first machines."
 
     def handle(self, *args: Any, **options: Any) -> None:
-        if unknown := migrations_unknown(frozenset(MigrationRecorder(connection).applied_migrations())):
+        if unknown := unknown_migrations(frozenset(MigrationRecorder(connection).applied_migrations())):
             raise CommandError(
                 f"These data are from a newer release, with the migrations {', '.join(unknown)}: start that release, "
                 "or restore a back-up that was made with this release (docs/backup.md)."
             )
-        with in_parallel(collect) if settings.LOCAL else nullcontext(), self.step("Database", "making its tables"):
+        with (
+            run_in_parallel(collect_static_files) if settings.LOCAL else nullcontext(),
+            self.step("Database", "making its tables"),
+        ):
             self.migrate()
             # ``loaddata``, or an older release that still runs, may have created accounts without their name rows.
             account_names_fill(get_user_model(), AccountName)
@@ -69,12 +72,12 @@ class Command(BaseCommand):
             call_command("pretrain")
 
     @contextmanager
-    def step(self, name: str, doing: str) -> Iterator[None]:
-        """Print ``name`` and ``doing`` at the start of a step, and the seconds taken at its end."""
-        begin = monotonic()
-        self.say(f"{name}: {doing}")
+    def step(self, name: str, action: str) -> Iterator[None]:
+        """Print ``name`` and ``action`` at the start of a step, and the seconds taken at its end."""
+        started_at_s = monotonic()
+        self.say(f"{name}: {action}")
         yield
-        self.say(f"{name}: ready in {monotonic() - begin:.1f} s")
+        self.say(f"{name}: ready in {monotonic() - started_at_s:.1f} s")
 
     def say(self, text: str) -> None:
         """Print a line and flush it, so that it keeps its order among the supervisor's lines."""
@@ -85,14 +88,14 @@ class Command(BaseCommand):
         """Migrate; try again while a long read locks a table (``games/transport/migration_operations.py``).
 
         Raises:
-            CommandError: a table is still locked after ``TRIES`` attempts.
+            CommandError: a table is still locked after ``MAX_TRIES`` attempts.
         """
-        for n_left in reversed(range(TRIES)):
+        for n_left in reversed(range(MAX_TRIES)):
             try:
                 call_command("migrate", interactive=False, verbosity=0)
                 return
             except OperationalError as error:
-                if not isinstance(error.__cause__, IN_USE):
+                if not isinstance(error.__cause__, IN_USE_ERRORS):
                     raise
                 if not n_left:
                     raise CommandError(
@@ -100,4 +103,4 @@ class Command(BaseCommand):
                         "Nobody has been kept waiting; try again when it is over."
                     ) from error
             self.stderr.write("A table is in use, by a back-up perhaps: trying again.")
-            sleep(PAUSE_S)
+            sleep(TRY_INTERVAL_S)

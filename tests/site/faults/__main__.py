@@ -391,7 +391,7 @@ def cut_short(words: Sequence[str], prepare: Callable[[], None], is_at_work: Cal
                 assert wait_until(is_at_work, poll_s=0.002), f"{words[0]} does not begin"
                 time.sleep(after_s)
             finally:
-                processes.bury(process)
+                processes.kill_group_and_wait(process)
             return is_at_work()
 
         assert wait_until(is_killed_at_work), f"{words[0]} is over before it is killed"
@@ -424,7 +424,7 @@ def retention_killed(scene: Scene) -> None:
     try:
         assert wait_until(lambda: not left.exists()), "what was left is not cleared"
     finally:
-        processes.bury(process)
+        processes.kill_group_and_wait(process)
 
 
 def backup_killed(scene: Scene) -> None:
