@@ -9,12 +9,12 @@ from __future__ import annotations
 import sys
 from functools import cache
 
-MASK, GOLDEN, TICKETS = (1 << 64) - 1, 0x9E3779B97F4A7C15, 4294967295
+MASK, GOLDEN_RATIO, N_TICKETS = (1 << 64) - 1, 0x9E3779B97F4A7C15, 4294967295
 FIRST, SECOND, DRAWN = 0, 1, 2
 
 
 def mix(x: int) -> int:
-    x = (x + GOLDEN) & MASK
+    x = (x + GOLDEN_RATIO) & MASK
     x = ((x ^ (x >> 30)) * 0xBF58476D1CE4E5B9) & MASK
     x = ((x ^ (x >> 27)) * 0x94D049BB133111EB) & MASK
     return x ^ (x >> 31)
@@ -27,7 +27,7 @@ def rotl(x: int, bits: int) -> int:
 class Source:
     def __init__(self, seed: int, stream: int = 0) -> None:
         mixed = mix(mix(seed) ^ stream)
-        self.a, self.b = mix(mixed), mix((mixed + GOLDEN) & MASK)
+        self.a, self.b = mix(mixed), mix((mixed + GOLDEN_RATIO) & MASK)
 
     def below(self, n: int) -> int:
         word = (rotl((self.a + self.b) & MASK, 17) + self.a) & MASK
@@ -112,11 +112,11 @@ def canonical(game: Game, board: str) -> str:
 def classes(game: Game, board: str) -> list[list[Move]]:
     """Return the legal moves in classes; symmetries of the canonical board map moves of a class onto each other."""
     stabiliser = [symmetry for symmetry in game.symmetries if image(board, symmetry) == board]
-    by_images: dict[frozenset[Move], list[Move]] = {}
+    classes_by_images: dict[frozenset[Move], list[Move]] = {}
     for move in game.moves(board):
         images = frozenset(tuple(int(symmetry[square]) for square in move) for symmetry in stabiliser)
-        by_images.setdefault(images, []).append(move)
-    return list(by_images.values())
+        classes_by_images.setdefault(images, []).append(move)
+    return list(classes_by_images.values())
 
 
 @cache
@@ -151,10 +151,10 @@ def replay_boxes(game: Game, side: int, initial: list[int], source: Source, n_ga
                 path.append((beads, slot))
                 board = next_board(game, board, classes(game, board)[slot][0])
             ply += 1
-        added = 3 if winner == side else 1 if winner == DRAWN else -1
+        reward = 3 if winner == side else 1 if winner == DRAWN else -1
         for beads, slot in path:
             if not is_her:
-                beads[slot] = min(max(beads[slot] + added, 0), 1 << 27)
+                beads[slot] = min(max(beads[slot] + reward, 0), 1 << 27)
             elif winner != side and beads is path[-1][0]:
                 beads[slot] = 0
     return boxes
@@ -172,7 +172,7 @@ def replay_q_table(game: Game, source: Source, n_games: int):
             moves, slots = game.moves(board), classes(game, board)
             keys = [f"{next(slot for slot in slots if move in slot)[0][0] + 1}#{board}" for move in moves]
             action_values = [values.get(key, 0.0) for key in keys]
-            explores = source.below(TICKETS) < 0.1 * TICKETS
+            explores = source.below(N_TICKETS) < 0.1 * N_TICKETS
             candidates = [index for index, value in enumerate(action_values) if explores or value == max(action_values)]
             index = candidates[source.below(len(candidates))]
             path.append((keys[index], max(action_values)))
@@ -196,5 +196,5 @@ def replay(machine: str, source: Source, n_games: int):
 if __name__ == "__main__":
     source = Source(int(sys.argv[2]))
     results = replay(sys.argv[1], source, int((sys.argv[3:] or ["1000"])[0]))
-    sys.stdout.write("".join(f"{key} {known}\n" for key, known in sorted(results.items())))
+    sys.stdout.write("".join(f"{key} {result}\n" for key, result in sorted(results.items())))
     sys.stdout.write(f"{source.a:016x}:{source.b:016x}\n")

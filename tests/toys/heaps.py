@@ -11,8 +11,8 @@ from beadbox.rules.game import Game, GuidePart, Look, Symmetry
 from beadbox.rules.layout import Cell, Layout, PieceLook
 from beadbox.rules.outcome import Outcome, Side
 
-HEAPS = (3, 4, 5)
-PLACES = tuple((heap, place) for heap, size in enumerate(HEAPS) for place in range(size))
+HEAP_SIZES = (3, 4, 5)
+PLACES = tuple((heap, place) for heap, size in enumerate(HEAP_SIZES) for place in range(size))
 
 
 class Position(NamedTuple):
@@ -36,8 +36,8 @@ LAYOUT = Layout(
         )
         for heap, place in PLACES
     ),
-    columns=max(HEAPS),
-    rows=len(HEAPS),
+    columns=max(HEAP_SIZES),
+    rows=len(HEAP_SIZES),
     shape="hex",
     roles=("Ann", "Bob"),
     role_names=("Ann", "Bob"),
@@ -73,15 +73,15 @@ class Heaps(Game[Position, Take]):
         )
 
     def initial_position(self) -> Position:
-        return Position(HEAPS, Side.FIRST)
+        return Position(HEAP_SIZES, Side.FIRST)
 
     def side_to_move(self, position: Position) -> Side:
         return position.side
 
     def ply(self, position: Position) -> int:
         """A lower bound of the moves: the number of touched heaps, plus one if the side to move requires it."""
-        touched = sum(left < size for left, size in zip(position.heaps, HEAPS, strict=True))
-        return touched + (touched % 2 != position.side)
+        n_touched = sum(left < size for left, size in zip(position.heaps, HEAP_SIZES, strict=True))
+        return n_touched + (n_touched % 2 != position.side)
 
     def legal_moves(self, position: Position) -> tuple[Take, ...]:
         return tuple(Take(heap, n) for heap, left in enumerate(position.heaps) for n in range(1, left + 1))
@@ -106,14 +106,14 @@ class Heaps(Game[Position, Take]):
         sizes, _, side = text.partition(":")
         parts = sizes.split(".")
         if (
-            len(parts) == len(HEAPS)
+            len(parts) == len(HEAP_SIZES)
             and all(part.isascii() and part.isdecimal() for part in parts)
             and side in ("1", "2")
         ):
             position = Position(tuple(map(int, parts)), Side(int(side) - 1))
-            is_reached = position.heaps != HEAPS or position.side == Side.FIRST
-            fits = all(left <= size for left, size in zip(position.heaps, HEAPS, strict=True))
-            if self.encode(position) == text and fits and is_reached:
+            is_reachable = position.heaps != HEAP_SIZES or position.side == Side.FIRST
+            fits = all(left <= size for left, size in zip(position.heaps, HEAP_SIZES, strict=True))
+            if self.encode(position) == text and fits and is_reachable:
                 return position
         raise InvalidPositionError(f"{text!r} is no three heaps")
 

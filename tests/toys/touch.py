@@ -14,7 +14,7 @@ from beadbox.rules.layout import Cell, Layout, PieceLook
 from beadbox.rules.outcome import Outcome, Side
 
 SIZE = 4
-MOST_PLIES = 4
+MAX_PLIES = 4
 CELLS = range(SIZE * SIZE)
 MARKS = "rb"
 EMPTY = "."
@@ -60,7 +60,7 @@ LAYOUT = Layout(
 )
 
 
-def touching(position: str) -> tuple[int, ...]:
+def touching_cells(position: str) -> tuple[int, ...]:
     return tuple(
         cell
         for cell in CELLS
@@ -70,7 +70,7 @@ def touching(position: str) -> tuple[int, ...]:
 
 class TouchLook(Look[str, int]):
     def winning_cells(self, position: str) -> tuple[int, ...]:
-        return touching(position)
+        return touching_cells(position)
 
 
 class Touch(Game[str, int]):
@@ -105,9 +105,9 @@ class Touch(Game[str, int]):
         return position[:move] + MARKS[self.side_to_move(position)] + position[move + 1 :]
 
     def outcome(self, position: str) -> Outcome | None:
-        if won := touching(position):
-            return Outcome(Side(MARKS.index(position[won[0]])), "touching")
-        return None if self.ply(position) < MOST_PLIES else Outcome(None, "spread")
+        if winning_cells := touching_cells(position):
+            return Outcome(Side(MARKS.index(position[winning_cells[0]])), "touching")
+        return None if self.ply(position) < MAX_PLIES else Outcome(None, "spread")
 
     def transform(self, position: str, symmetry: Symmetry) -> str:
         board = [EMPTY] * len(CELLS)
@@ -127,10 +127,10 @@ class Touch(Game[str, int]):
             len(text) != len(CELLS)
             or not set(text) <= {*MARKS, EMPTY}
             or reds - blues not in (0, 1)
-            or reds + blues > MOST_PLIES
+            or reds + blues > MAX_PLIES
         ):
             raise InvalidPositionError(f"{text!r} is no board of Touch")
-        if {text[cell] for cell in touching(text)} - {MARKS[reds == blues]}:
+        if {text[cell] for cell in touching_cells(text)} - {MARKS[reds == blues]}:
             raise InvalidPositionError(f"{text!r} goes on after a side has won")
         return text
 

@@ -11,8 +11,8 @@ from beadbox.rules.game import Game, GuidePart, Look, Symmetry
 from beadbox.rules.layout import Cell, Layout
 from beadbox.rules.outcome import Outcome, Side
 
-LAST = 4
-MIDDLE = LAST // 2
+LAST_CELL = 4
+MIDDLE_CELL = LAST_CELL // 2
 STONE = "S"
 
 
@@ -27,8 +27,8 @@ class Step(NamedTuple):
 
 
 LAYOUT = Layout(
-    cells=tuple(Cell("abcde"[cell], f"step {cell}", str(cell), cell + 0.5, 0.5) for cell in range(LAST + 1)),
-    columns=LAST + 1,
+    cells=tuple(Cell("abcde"[cell], f"step {cell}", str(cell), cell + 0.5, 0.5) for cell in range(LAST_CELL + 1)),
+    columns=LAST_CELL + 1,
     rows=1,
     shape="square",
     roles=("W", "E"),
@@ -41,7 +41,7 @@ class Tug(Game[Position, Step]):
     slug = "tug"
     name = "Tug"
     summary = "Pull the stone to your end."
-    symmetries = (Symmetry("as it is", tuple(range(LAST + 1))),)
+    symmetries = (Symmetry("as it is", tuple(range(LAST_CELL + 1))),)
     always_ends = False
 
     @cached_property
@@ -62,16 +62,16 @@ class Tug(Game[Position, Step]):
         )
 
     def initial_position(self) -> Position:
-        return Position(MIDDLE, Side.FIRST)
+        return Position(MIDDLE_CELL, Side.FIRST)
 
     def side_to_move(self, position: Position) -> Side:
         return position.side
 
     def ply(self, position: Position) -> int:
-        return abs(position.stone - MIDDLE)
+        return abs(position.stone - MIDDLE_CELL)
 
     def legal_moves(self, position: Position) -> tuple[Step, ...]:
-        if position.stone in (0, LAST):
+        if position.stone in (0, LAST_CELL):
             return ()
         return tuple(Step(position.stone, position.stone + step) for step in (-1, 1))
 
@@ -79,7 +79,7 @@ class Tug(Game[Position, Step]):
         return Position(move.end, position.side.other)
 
     def outcome(self, position: Position) -> Outcome | None:
-        return Outcome(Side(position.stone == LAST), "pulled") if position.stone in (0, LAST) else None
+        return Outcome(Side(position.stone == LAST_CELL), "pulled") if position.stone in (0, LAST_CELL) else None
 
     def transform(self, position: Position, symmetry: Symmetry) -> Position:
         return position
@@ -88,11 +88,13 @@ class Tug(Game[Position, Step]):
         return move
 
     def encode(self, position: Position) -> str:
-        return "".join(STONE if cell == position.stone else "-" for cell in range(LAST + 1)) + f":{position.side + 1}"
+        return (
+            "".join(STONE if cell == position.stone else "-" for cell in range(LAST_CELL + 1)) + f":{position.side + 1}"
+        )
 
     def decode(self, text: str) -> Position:
         position = Position(text.find(STONE), Side(text.endswith(":2")))
-        if self.encode(position) != text or (position.stone - MIDDLE) % 2 != position.side:
+        if self.encode(position) != text or (position.stone - MIDDLE_CELL) % 2 != position.side:
             raise InvalidPositionError(f"{text!r} is no rope with a stone on it")
         return position
 
@@ -100,14 +102,14 @@ class Tug(Game[Position, Step]):
         return f"pull {'west' if move.end < move.start else 'east'} from {move.start}"
 
     def parse_move(self, text: str) -> Step:
-        for start in range(LAST + 1):
+        for start in range(LAST_CELL + 1):
             for end in (start - 1, start + 1):
                 if self.format_move(Step(start, end)) == text:
                     return Step(start, end)
         raise InvalidMoveError(f"{text!r} is no pull")
 
     def pieces(self, position: Position) -> tuple[str | None, ...]:
-        return tuple(STONE if cell == position.stone else None for cell in range(LAST + 1))
+        return tuple(STONE if cell == position.stone else None for cell in range(LAST_CELL + 1))
 
     def path(self, move: Step) -> tuple[int, ...]:
         return tuple(move)
