@@ -22,8 +22,8 @@ from tests.waiting import wait_until
 
 STANZA = "beadbox"
 USER = "postgres"
-BIN = max(Path("/usr/lib/postgresql").glob("*/bin"), key=lambda path: int(path.parent.name), default=Path())
-CONF = """\
+POSTGRES_BIN = max(Path("/usr/lib/postgresql").glob("*/bin"), key=lambda path: int(path.parent.name), default=Path())
+PGBACKREST_CONF = """\
 [global]
 repo1-path={folder}/repository
 repo1-retention-full=2
@@ -38,7 +38,7 @@ pg1-path={folder}/data
 pg1-socket-path={folder}
 pg1-user=postgres
 """
-POSTGRESQL = """\
+POSTGRESQL_CONF = """\
 listen_addresses = ''
 unix_socket_directories = '{folder}'
 archive_mode = on
@@ -51,7 +51,7 @@ class ArchivedServer:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.running: subprocess.Popen[bytes] | None = None
+        self.process: subprocess.Popen[bytes] | None = None
 
     def run_as_postgres(self, *command: str | Path) -> None:
         subprocess.run(["runuser", "-u", USER, "--", *command], check=True, cwd="/")
@@ -61,20 +61,22 @@ class ArchivedServer:
         self.run_as_postgres("pgbackrest", f"--config={self.folder}/pgbackrest.conf", f"--stanza={STANZA}", *command)
 
     def start(self) -> None:
-        command = ["runuser", "-u", USER, "--", BIN / "postgres", "-D", self.folder / "data"]
+        command = ["runuser", "-u", USER, "--", POSTGRES_BIN / "postgres", "-D", self.folder / "data"]
         with (self.folder / "postgres.log").open("ab") as log:
-            self.running = processes.spawn(command, output=log, death_signal=signal.SIGINT)
-        ready = [BIN / "pg_isready", "--quiet", "--host", self.folder]
-        accepts = wait_until(lambda: subprocess.run(ready, check=False).returncode == 0)
+            self.process = processes.spawn(command, output=log, death_signal=signal.SIGINT)
+        ready = [POSTGRES_BIN / "pg_isready", "--quiet", "--host", self.folder]
+        accepts_connections = wait_until(lambda: subprocess.run(ready, check=False).returncode == 0)
         # After a point-in-time recovery the server is read-only for a while.
-        writes = accepts and wait_until(lambda: self.query("SELECT pg_is_in_recovery()") == "f")
-        assert writes, (self.folder / "postgres.log").read_text()
+        accepts_writes = accepts_connections and wait_until(lambda: self.query("SELECT pg_is_in_recovery()") == "f")
+        assert accepts_writes, (self.folder / "postgres.log").read_text()
 
     def stop(self) -> None:
-        if self.running is not None:
-            self.run_as_postgres(BIN / "pg_ctl", "stop", "--pgdata", self.folder / "data", "--mode=fast", "--silent")
-            processes.stop({self.running: signal.SIGTERM})
-            self.running = None
+        if self.process is not None:
+            self.run_as_postgres(
+                POSTGRES_BIN / "pg_ctl", "stop", "--pgdata", self.folder / "data", "--mode=fast", "--silent"
+            )
+            processes.stop({self.process: signal.SIGTERM})
+            self.process = None
 
     def query(self, statement: str) -> str:
         command = ["runuser", "-u", USER, "--", "psql", "--host", self.folder, "--tuples-only", "--no-align"]
@@ -116,11 +118,11 @@ def archived_server() -> Iterator[ArchivedServer]:
         shutil.chown(folder / "log", USER)
         options = ("--auth=trust", "--encoding=UTF8", "--no-sync")
         server.run_as_postgres(
-            BIN / "pg_ctl", "initdb", "--silent", "--pgdata", folder / "data", "--options", " ".join(options)
+            POSTGRES_BIN / "pg_ctl", "initdb", "--silent", "--pgdata", folder / "data", "--options", " ".join(options)
         )
-        (folder / "pgbackrest.conf").write_text(CONF.format(folder=folder))
+        (folder / "pgbackrest.conf").write_text(PGBACKREST_CONF.format(folder=folder))
         with (folder / "data" / "postgresql.conf").open("a") as conf:
-            conf.write(POSTGRESQL.format(folder=folder))
+            conf.write(POSTGRESQL_CONF.format(folder=folder))
         server.start()
         server.run_as_postgres("createdb", "--host", folder, "app")
         yield server
@@ -131,7 +133,7 @@ def archived_server() -> Iterator[ArchivedServer]:
 
 def main() -> int:
     """Archive, back up, play, lose everything, restore; return 0 if the restored figures are from the target time."""
-    if os.geteuid() != 0 or not shutil.which("pgbackrest") or not BIN.parts:
+    if os.geteuid() != 0 or not shutil.which("pgbackrest") or not POSTGRES_BIN.parts:
         sys.stdout.write(
             "Debian's packages postgresql and pgbackrest are needed, and only root may run them as their users.\n"
         )

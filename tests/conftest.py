@@ -34,7 +34,7 @@ wait_for_sockets()
 settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("untimed")
 
-_running = contextlib.ExitStack()
+_running_servers = contextlib.ExitStack()
 
 StartWorker = Callable[..., subprocess.Popen[bytes]]
 CannotTry = Callable[[str], None]
@@ -45,9 +45,9 @@ def pytest_configure(config: pytest.Config) -> None:
     if hasattr(config, "workerinput") or config.option.collectonly:
         return
     var = Path(os.environ["BEADBOX_VAR"])
-    _running.callback(shutil.rmtree, var, ignore_errors=True)
+    _running_servers.callback(shutil.rmtree, var, ignore_errors=True)
     os.environ.setdefault("BEADBOX_PREPARED", str(var / "prepared"))
-    _running.enter_context(
+    _running_servers.enter_context(
         servers.private_servers(var, database=not os.environ.get("DATABASE_URL"), redis=not os.environ.get("REDIS_URL"))
     )
 
@@ -72,11 +72,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> Iterator[None]:
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
-    _running.close()
+    _running_servers.close()
 
 
 @pytest.fixture(autouse=True)
-def _within_one_minute(monkeypatch: pytest.MonkeyPatch) -> None:
+def _stop_clock_of_rate_limits(monkeypatch: pytest.MonkeyPatch) -> None:
     """Stop the clock of rate limits, so that their windows of a minute or an hour do not change during a test."""
     from games.accounts.throttles import Throttle
 
@@ -84,7 +84,7 @@ def _within_one_minute(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture(autouse=True)
-def _site_not_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+def _switch_off_count_of_site(monkeypatch: pytest.MonkeyPatch) -> None:
     """Switch off the periodic count of the site's rows, because tests count queries."""
     from games.limits.quotas import site_counts
 
@@ -92,7 +92,7 @@ def _site_not_counted(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture(autouse=True)
-def _nobody_is_put_off(monkeypatch: pytest.MonkeyPatch) -> None:
+def _raise_admission_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     """Raise the time after which a waiting move is refused, because moves wait longer on a slow machine."""
     from games.limits import admission
 
@@ -100,7 +100,7 @@ def _nobody_is_put_off(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture(autouse=True)
-def _retention_has_time(monkeypatch: pytest.MonkeyPatch) -> None:
+def _raise_retention_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     """Raise the time limit of a statement in retention, which a slow machine would exceed."""
     from learning.workers import retention
 
@@ -176,18 +176,18 @@ def start_worker(transactional_db: None) -> Iterator[StartWorker]:
 
     env = environment()
     arguments = "celery --quiet --app menace_site.celery worker --concurrency 2 --loglevel warning"
-    started: dict[subprocess.Popen[bytes], signal.Signals] = {}
+    workers: dict[subprocess.Popen[bytes], signal.Signals] = {}
 
-    def start(log: IO[bytes] | None = None, **more: str) -> subprocess.Popen[bytes]:
+    def start_one(log: IO[bytes] | None = None, **more: str) -> subprocess.Popen[bytes]:
         variables = {**env, **more} if log is None else {**env, **more, "LOG_LEVEL": "INFO", "LOG_FORMAT": "json"}
         worker = processes.spawn([sys.executable, "-W", "ignore", "-m", *arguments.split()], env=variables, output=log)
-        started[worker] = signal.SIGKILL
+        workers[worker] = signal.SIGKILL
         assert wait_until(lambda: bool(app.control.ping(timeout=0.5)))
         return worker
 
-    yield start
-    for worker in started:
+    yield start_one
+    for worker in workers:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(worker.pid, signal.SIGKILL)
-    processes.stop(started)
+    processes.stop(workers)
     app.control.purge()

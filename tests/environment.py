@@ -3,7 +3,7 @@
 import os
 import shutil
 
-OWN_VARIABLES = {
+TEST_VARIABLES = {
     "BEADBOX_LOCAL",
     "BEADBOX_TEST_VAR",
     "BEADBOX_VAR",
@@ -28,12 +28,12 @@ CHROMIUM_ARGS = [
 ]
 
 
-def of_a_shell() -> dict[str, str]:
+def shell_environment() -> dict[str, str]:
     """Return the environment of a program that is started from a shell, and not by a test."""
     return {
         name: value
         for name, value in os.environ.items()
-        if name not in OWN_VARIABLES and not name.startswith("PYTEST_")
+        if name not in TEST_VARIABLES and not name.startswith("PYTEST_")
     }
 
 

@@ -38,7 +38,7 @@ from learning.workers.jobs import TurnEnd
 from learning.workers.retention import retention_run
 from learning.workers.runs import RUNS, run_execute
 
-NC = "noughts-and-crosses"
+NC = "noughts-and-crosses"  # the game of most tests
 
 
 def guest(number: int = 1) -> Principal:
@@ -70,10 +70,12 @@ def api_with(account: Any, *scopes: str) -> APIClient:
 
 
 def person(account: Any) -> Principal:
+    """Return the visitor that is logged in to an account."""
     return Principal(user_id=account.pk, name=account.get_username())
 
 
 def machine(side: Side = Side.SECOND, preset: str = "", **fields: Any) -> Machine:
+    """Create an untrained machine of noughts and crosses."""
     fields.setdefault("name", "MENACE")
     return machine_create(game=NC, side=side, preset=preset, **fields)
 
@@ -164,6 +166,7 @@ def work_final(final: ClassFinal, turn_s: float | None = None) -> ClassFinal:
 def room(
     opponent: str = "perfect", person: Principal | None = None, side: Side = Side.FIRST, **options: Any
 ) -> SeatResult:
+    """Open a room of noughts and crosses, and return the seat of the person."""
     return room_create(person=person or guest(), game=NC, opponent=opponent, side=side, **options)
 
 

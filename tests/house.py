@@ -1,10 +1,10 @@
-"""Figures of the code's structure: packages of ``learning/``, the imports between them, and sizes.
+"""Figures of the code's structure: entries of ``learning/``, the imports between them, and sizes.
 
 ``python -m tests.house`` prints them; ``python -m tests.house FOLDER`` prints the size of another checkout, for a
 comparison.
 
-``test_architecture`` checks each figure against its limit. A *room* is an entry of ``learning/``. An *arrow* leads from
-a room to a room that it imports. The import contracts check the direction of the arrows, and refuse circles.
+``test_architecture`` checks each figure against its limit. An entry is a package or module directly in ``learning/``.
+The import contracts check the direction of the imports between entries, and refuse circles.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PACKAGES = ("beadbox", "games", "learning", "menace_site")
 MAX_FUNCTION_LINES = 60
 SQL = re.compile(r"\s*(SELECT|INSERT INTO|UPDATE|DELETE FROM|WITH|SET|CREATE|ALTER|DROP)\s+[\w(*{']")
-# A kernel is one loop over arrays, and a helper function would need all its arrays as arguments.
+# Each of these is one loop over arrays, and a helper function would need all the arrays as arguments.
 LONG_FUNCTIONS = {
     "beadbox/kernels/table_learning.py:train_tables": "a part of it would count references at every move",
     "beadbox/kernels/box_learning.py:train_pair": "a part of it would count references at every move",
@@ -36,40 +36,42 @@ LONG_FUNCTIONS = {
 
 @dataclass(frozen=True, slots=True)
 class CountedFigure:
-    """A figure: its name, the places it counts, its limit, and the target for the limit."""
+    """A figure: its name, the places it counts, the limit of their number, and the target for the limit."""
 
     name: str
-    found: tuple[str, ...]
+    places: tuple[str, ...]
     limit: int
     target: int | None = None
 
     @property
-    def holds(self) -> bool:
+    def is_within_limit(self) -> bool:
         """Whether the figure is within its limit."""
-        return len(self.found) <= self.limit
+        return len(self.places) <= self.limit
 
 
 def all_figures() -> list[CountedFigure]:
     """Measure all figures of the structure."""
     return [
-        CountedFigure("entries of learning/", tuple(rooms()), 28),
-        CountedFigure("arrows between its rooms", tuple(arrows()), 120),
-        CountedFigure("modules that lease a job", tuple(leases()), 1),
+        CountedFigure("entries of learning/", tuple(entries()), 28),
+        CountedFigure("imports between these entries", tuple(imports_between_entries()), 120),
+        CountedFigure("modules that lease a job", tuple(lease_modules()), 1),
         CountedFigure("places outside the kinds that ask for a kind of machine", tuple(kind_questions()), 0),
-        CountedFigure("places outside the games' folders that ask which game", tuple(which_game.places()), 0),
+        CountedFigure(
+            "places outside the games' folders that ask which game", tuple(which_game.places_of_game_checks()), 0
+        ),
         CountedFigure(f"functions above {MAX_FUNCTION_LINES} lines", tuple(long_functions()), 0),
     ]
 
 
-def rooms() -> Iterator[str]:
+def entries() -> Iterator[str]:
     """Yield the entries of ``learning/``, without its ``__init__.py``."""
     for path in sorted((ROOT / "learning").iterdir()):
         if path.name not in ("__init__.py", "__pycache__"):
             yield path.name
 
 
-def arrows() -> list[str]:
-    """Return ``from -> to`` for each pair of rooms with an import."""
+def imports_between_entries() -> list[str]:
+    """Return ``from -> to`` for each pair of entries with an import."""
     graph = grimp.build_graph("learning", cache_dir=None)
     pairs = set()
     for module in graph.modules:
@@ -80,7 +82,7 @@ def arrows() -> list[str]:
     return sorted(pairs)
 
 
-def leases() -> Iterator[str]:
+def lease_modules() -> Iterator[str]:
     """Yield the modules in which a job gets a lease. Only one module may implement the protocol of jobs."""
     lease = re.compile(r"\blease_until\b.*\btimedelta\b")
     for path in sources():
@@ -93,10 +95,10 @@ def long_functions() -> Iterator[str]:
     for path in sources():
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-                where = f"{path.relative_to(ROOT)}:{node.name}"
+                place = f"{path.relative_to(ROOT)}:{node.name}"
                 lines = (node.end_lineno or node.lineno) - node.lineno + 1
-                if lines > MAX_FUNCTION_LINES and where not in LONG_FUNCTIONS:
-                    yield f"{where} ({lines} lines)"
+                if lines > MAX_FUNCTION_LINES and place not in LONG_FUNCTIONS:
+                    yield f"{place} ({lines} lines)"
 
 
 def sources() -> list[Path]:
@@ -135,8 +137,8 @@ def _n_sql_lines(text: str) -> int:
     n_lines = 0
     for node in ast.walk(tree):
         if isinstance(node, ast.Constant | ast.JoinedStr) and id(node) not in parts:
-            first, follows = (node.values[0], "{") if isinstance(node, ast.JoinedStr) and node.values else (node, "")
-            if isinstance(first, ast.Constant) and isinstance(first.value, str) and SQL.match(first.value + follows):
+            first, text_after = (node.values[0], "{") if isinstance(node, ast.JoinedStr) and node.values else (node, "")
+            if isinstance(first, ast.Constant) and isinstance(first.value, str) and SQL.match(first.value + text_after):
                 n_lines += (node.end_lineno or node.lineno) - node.lineno + 1
     return n_lines
 
@@ -145,10 +147,10 @@ def report(figures: list[CountedFigure]) -> str:
     """Return a line for each figure, and the counted places of each figure above its limit."""
     lines = []
     for figure in figures:
-        aim = "" if figure.target is None else f" (target {figure.target})"
-        lines.append(f"{len(figure.found):4} of at most {figure.limit:3}  {figure.name}{aim}")
-        if not figure.holds:
-            lines += [f"        {one}" for one in figure.found]
+        target = "" if figure.target is None else f" (target {figure.target})"
+        lines.append(f"{len(figure.places):4} of at most {figure.limit:3}  {figure.name}{target}")
+        if not figure.is_within_limit:
+            lines += [f"        {place}" for place in figure.places]
     return "".join(f"{line}\n" for line in lines)
 
 

@@ -50,11 +50,11 @@ IMPORTS_WITH_REASON = {
     "learning/management/commands/teach_levels.py": "trains the values that the program ships with",
 }
 """Modules about a single kind that may import this kind, and why. Modules about machines in general are no entries."""
-IN_PAGES = re.compile(
+KIND_CHECK_IN_PAGES = re.compile(
     r"keeps_values|typeof [\w.]+\.epsilon"
     r"|\bkind\w* *[!=]==? *[\"'](?:boxes|q-learning|value-learner|table-learner)[\"']"
 )
-"""Code that depends on the kind in a template or a script."""
+"""Code in a template or a script that depends on the kind of a machine."""
 
 
 def kind_questions() -> Iterator[str]:
@@ -78,7 +78,7 @@ def kind_questions() -> Iterator[str]:
             )
     for path in sorted([*ROOT.glob("templates/**/*.html"), *ROOT.glob("static/js/*.js")]):
         for number, line in enumerate(path.read_text().splitlines(), start=1):
-            if IN_PAGES.search(line):
+            if KIND_CHECK_IN_PAGES.search(line):
                 yield f"{path.relative_to(ROOT).as_posix()}:{number}"
 
 
@@ -109,8 +109,8 @@ def is_kind_check(node: ast.AST) -> bool:
             slugs = {one.value for one in sides if isinstance(one, ast.Constant) and isinstance(one.value, str)}
             named = any(_names(one) & KIND_TYPES for one in sides)
             types = [one for one in sides if isinstance(one, ast.Call) and _names(one.func) == {"type"}]
-            plain = any(isinstance(one, ast.Name) and hasattr(builtins, one.id) for one in sides)
-            return named or bool(slugs & KIND_SLUGS) or (bool(types) and not plain)
+            has_builtin = any(isinstance(one, ast.Name) and hasattr(builtins, one.id) for one in sides)
+            return named or bool(slugs & KIND_SLUGS) or (bool(types) and not has_builtin)
         case ast.Attribute(attr="keeps_values"):
             return True
     return False

@@ -1,4 +1,4 @@
-"""Count words and sentences that a stranger has to read twice. ``python -m tests.language`` prints each figure.
+"""Counts words and sentences that a stranger has to read twice. ``python -m tests.language`` prints each figure.
 
 ``make check`` refuses a figure above its limit. When a figure falls, its limit is lowered to the new figure. Issue 36
 sets the targets. ``python -m tests.language PART`` lists the counted places of all figures with PART in their names.
@@ -20,16 +20,16 @@ from itertools import chain, pairwise
 from typing import NamedTuple
 
 from tests.house import PACKAGES, ROOT, CountedFigure, report
-from tests.private_words import KEPT, ORDINARY, WORDS
+from tests.private_words import EXCEPTIONS, ORDINARY_WORDS, PRIVATE_WORDS
 
 MAX_SENTENCE_WORDS = 40
 MAX_LINE_CHARACTERS = 120
 MAX_TEST_NAME_CHARACTERS = 60
 SHORT_CHARACTERS = 28
-_PERSON = "who(?:ever|m|se)?|(?:some|any|every|no)(?:body|one)"
-PERSON = re.compile(rf"\b(?:{_PERSON})\b", re.IGNORECASE)
-FIRST_WORD = re.compile(rf"(?:{_PERSON}|what(?:ever)?|which|those|that|its?)\b", re.IGNORECASE)
-COMMENTS = {
+PERSON_PATTERN = "who(?:ever|m|se)?|(?:some|any|every|no)(?:body|one)"
+PERSON_PRONOUN = re.compile(rf"\b(?:{PERSON_PATTERN})\b", re.IGNORECASE)
+FIRST_PRONOUN = re.compile(rf"(?:{PERSON_PATTERN}|what(?:ever)?|which|those|that|its?)\b", re.IGNORECASE)
+COMMENT_PATTERNS = {
     ".js": re.compile(r"/\*.*?\*/|(?:^|\s)//.*?$", re.DOTALL | re.MULTILINE),
     ".css": re.compile(r"/\*.*?\*/", re.DOTALL),
     **dict.fromkeys((".sh", ".yml", "Makefile", ".ci/run"), re.compile(r"^\s*#(?!!).*?$", re.MULTILINE)),
@@ -42,11 +42,11 @@ SENTENCE_END = re.compile(r"(?<=[.?!:;])[)\"*]*\s+")
 TABLE_ROW = re.compile(r"^\|.*$", re.MULTILINE)
 NAME_PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 CONSTANT = re.compile(r"[A-Z][A-Z0-9_]+")
-REPEATED = re.compile(r"^beadbox/(?:rules|learners|experiments|public)/|^learning/kinds/|/migrations/")
-"""Files of which each game, learner or experiment has one: their classes and constants repeat by design.
+REPEATING_FILES = re.compile(r"^beadbox/(?:rules|learners|experiments|public)/|^learning/kinds/|/migrations/")
+"""Files that each game, learner or experiment has: their classes and constants repeat by design.
 
-Public names of the library repeat the names of what they stand for."""
-IGNORED = re.compile(r"^tests/data/|^static/vendor/|/fonts/")
+Public names of the library repeat the names of the things that they stand for."""
+IGNORED_FILES = re.compile(r"^tests/data/|^static/vendor/|/fonts/")
 
 
 class Text(NamedTuple):
@@ -72,28 +72,30 @@ def all_figures() -> list[CountedFigure]:
     comments = [text for path in files("*") for text in comments_of(path)]
     documents = files("*.md")
 
-    def beginning(
+    def figure_of_first_lines(
         name: str, texts: list[Text], is_found: Callable[[str], object], limit: int, target: int
     ) -> CountedFigure:
         return CountedFigure(name, tuple(str(text) for text in texts if is_found(text.first_line)), limit, target)
 
-    def of_documents(name: str, found: Callable[[str], Iterator[str]], limit: int) -> CountedFigure:
+    def figure_of_documents(name: str, found: Callable[[str], Iterator[str]], limit: int) -> CountedFigure:
         return CountedFigure(name, tuple(chain.from_iterable(map(found, documents))), limit, 0)
 
     return [
-        beginning("docstrings with a pronoun for a person in the first line", docstrings, PERSON.search, 11, 25),
-        beginning("docstrings that begin with a pronoun", docstrings, FIRST_WORD.match, 10, 30),
-        beginning("docstrings of one short line", docstrings, is_short, 5, 40),
-        beginning("comments that begin with a pronoun", comments, FIRST_WORD.match, 2, 30),
+        figure_of_first_lines(
+            "docstrings with a pronoun for a person in the first line", docstrings, PERSON_PRONOUN.search, 11, 25
+        ),
+        figure_of_first_lines("docstrings that begin with a pronoun", docstrings, FIRST_PRONOUN.match, 10, 30),
+        figure_of_first_lines("docstrings of one short line", docstrings, is_short, 5, 40),
+        figure_of_first_lines("comments that begin with a pronoun", comments, FIRST_PRONOUN.match, 2, 30),
         CountedFigure("public names of beadbox without docstring", tuple(without_docstring()), 9, 0),
         CountedFigure("entries of the glossary", tuple(TABLE_ROW.findall(source("docs/glossary.md")))[2:], 20, 20),
-        CountedFigure("class names in several modules", repeated(class_names), 8, 8),
-        CountedFigure("constant names in several modules", repeated(constant_names), 27, 30),
+        CountedFigure("class names in several modules", repeated_names(class_names), 8, 8),
+        CountedFigure("constant names in several modules", repeated_names(constant_names), 27, 30),
         CountedFigure(f"test names over {MAX_TEST_NAME_CHARACTERS} characters", tuple(long_test_names(python)), 0, 0),
-        of_documents(f"sentences over {MAX_SENTENCE_WORDS} words in documents", long_sentences, 0),
-        of_documents(f"lines over {MAX_LINE_CHARACTERS} characters in documents", long_lines, 0),
+        figure_of_documents(f"sentences over {MAX_SENTENCE_WORDS} words in documents", long_sentences, 0),
+        figure_of_documents(f"lines over {MAX_LINE_CHARACTERS} characters in documents", long_lines, 0),
         CountedFigure("private words in names", tuple(private_names(python)), 0, 0),
-        of_documents("private words in documents", private_words, 0),
+        figure_of_documents("private words in documents", private_words, 0),
     ]
 
 
@@ -101,8 +103,8 @@ def all_figures() -> list[CountedFigure]:
 def files(pattern: str) -> list[str]:
     """The files of the repository that fit a pattern, by their paths from its root."""
     command = ["git", "ls-files", "--cached", "--others", "--exclude-standard"]
-    listed = subprocess.run(command, cwd=ROOT, capture_output=True, check=True, text=True).stdout.splitlines()
-    return [one for one in sorted(listed) if fnmatch(one, pattern) and IGNORED.search(one) is None]
+    file_names = subprocess.run(command, cwd=ROOT, capture_output=True, check=True, text=True).stdout.splitlines()
+    return [one for one in sorted(file_names) if fnmatch(one, pattern) and IGNORED_FILES.search(one) is None]
 
 
 @cache
@@ -132,9 +134,11 @@ def comments_of(path: str) -> Iterator[Text]:
     if path.endswith(".py"):
         tokens = tokenize.generate_tokens(io.StringIO(source(path)).readline)
         found = [(token.start[0], token.string.lstrip("# ")) for token in tokens if token.type == tokenize.COMMENT]
-    elif (form := next((form for end, form in COMMENTS.items() if path.endswith(end)), None)) is not None:
+    elif (
+        pattern := next((pattern for end, pattern in COMMENT_PATTERNS.items() if path.endswith(end)), None)
+    ) is not None:
         text = source(path)
-        matches = form.finditer(text)
+        matches = pattern.finditer(text)
         found = [(text.count("\n", 0, one.start()) + 1, COMMENT_MARKS.sub("", one[0]).strip()) for one in matches]
     else:
         return
@@ -163,20 +167,20 @@ def without_docstring() -> Iterator[str]:
         for one in owner.body
         if isinstance(one, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef)
     ]
-    introduced = {
+    documented_names = {
         one.name for _, owner, one in definitions if isinstance(owner, ast.ClassDef) and ast.get_docstring(one)
     }
     for path, owner, one in definitions:
-        overrides = isinstance(owner, ast.ClassDef) and owner.bases and one.name in introduced
+        overrides = isinstance(owner, ast.ClassDef) and owner.bases and one.name in documented_names
         if not (one.name.startswith("_") or ast.get_docstring(one) or overrides):
             yield f"{path}:{one.lineno} {one.name}"
 
 
-def repeated(names: Callable[[ast.Module], Iterator[str]]) -> tuple[str, ...]:
-    """The public names that stand in several modules of the site, with these."""
+def repeated_names(names: Callable[[ast.Module], Iterator[str]]) -> tuple[str, ...]:
+    """The public names that several modules of the site define, with these modules."""
     places: dict[str, list[str]] = defaultdict(list)
     for path in files("*.py"):
-        if path.startswith(PACKAGES) and REPEATED.search(path) is None:
+        if path.startswith(PACKAGES) and REPEATING_FILES.search(path) is None:
             for name in sorted(set(names(tree(path)))):
                 places[name].append(path)
     return tuple(f"{name}: {', '.join(paths)}" for name, paths in sorted(places.items()) if len(paths) > 1)
@@ -231,33 +235,33 @@ def private_names(paths: list[str]) -> Iterator[str]:
     for path in paths:
         tokens = tokenize.generate_tokens(io.StringIO(source(path)).readline)
         for name in sorted({token.string for token in tokens if token.type == tokenize.NAME}):
-            for word in {part.lower() for part in NAME_PART.findall(name)} & WORDS.keys():
-                if not (is_kept(path, word) or is_kept(path, name)):
-                    yield f"{path}: {name} ({word}: {WORDS[word]})"
+            for word in {part.lower() for part in NAME_PART.findall(name)} & PRIVATE_WORDS.keys():
+                if not (is_exempt(path, word) or is_exempt(path, name)):
+                    yield f"{path}: {name} ({word}: {PRIVATE_WORDS[word]})"
 
 
 def private_words(path: str) -> Iterator[str]:
     """The private words in a document, once for each line."""
     for number, line in enumerate(source(path).splitlines(), 1):
-        for word in {part.lower() for part in NAME_PART.findall(line)} & WORDS.keys() - ORDINARY:
-            if not is_kept(path, word):
-                yield f"{path}:{number} {word}: {WORDS[word]}"
+        for word in {part.lower() for part in NAME_PART.findall(line)} & PRIVATE_WORDS.keys() - ORDINARY_WORDS:
+            if not is_exempt(path, word):
+                yield f"{path}:{number} {word}: {PRIVATE_WORDS[word]}"
 
 
-def is_kept(path: str, word: str) -> bool:
+def is_exempt(path: str, word: str) -> bool:
     """Whether a listed reason keeps a word or a name in a file."""
-    return any(kept in (word, "*") and fnmatch(path, where) for where, kept, _ in KEPT)
+    return any(exempt in (word, "*") and fnmatch(path, file_pattern) for file_pattern, exempt, _ in EXCEPTIONS)
 
 
 def main() -> None:
     """Print all figures, or the places counted by figures with the argument in their names; exit 1 above a limit."""
     figures = all_figures()
     if len(sys.argv) > 1:
-        found = (one for figure in figures if sys.argv[1] in figure.name for one in figure.found)
-        sys.stdout.write("".join(f"{one}\n" for one in found))
+        places = (place for figure in figures if sys.argv[1] in figure.name for place in figure.places)
+        sys.stdout.write("".join(f"{place}\n" for place in places))
         return
     sys.stdout.write(report(figures))
-    sys.exit(not all(figure.holds for figure in figures))
+    sys.exit(not all(figure.is_within_limit for figure in figures))
 
 
 if __name__ == "__main__":

@@ -31,9 +31,9 @@ from tests.factories import expire_leases
 from tests.waiting import wait_until
 from tests.wheel import build_once
 
-RECOVER_EVERY_S = 5
+RECOVERY_INTERVAL_S = 5
 """Seconds between two recovery passes of the worker. On the site, Celery's beat starts these passes."""
-WORKER = "celery --quiet --app menace_site.celery worker --concurrency 2 --loglevel critical"
+WORKER_ARGUMENTS = "celery --quiet --app menace_site.celery worker --concurrency 2 --loglevel critical"
 
 
 class Outage:
@@ -67,7 +67,9 @@ class Outage:
         urls = {"DATABASE_URL": servers.private_database_url(self.var), "REDIS_URL": self.redis_url}
         env = {**os.environ, **urls, "DJANGO_SETTINGS_MODULE": "tests.settings", "LOG_LEVEL": "CRITICAL"}
         with (self.var / "worker.log").open("ab") as log:
-            self.worker = self._spawn([sys.executable, "-W", "ignore", "-m", *WORKER.split()], env=env, output=log)
+            self.worker = self._spawn(
+                [sys.executable, "-W", "ignore", "-m", *WORKER_ARGUMENTS.split()], env=env, output=log
+            )
 
     def wait_until(self, condition: Callable[[], bool]) -> bool:
         """Return whether the condition becomes true. During the wait, restart a dead worker and start recovery passes.
@@ -75,21 +77,21 @@ class Outage:
         The site does both too. In an outage of the broker, kombu's Redis transport sometimes ends the whole worker with
         an error. A lost connection can lose the wake-up that it has received.
         """
-        recover_at = time.monotonic() + RECOVER_EVERY_S
+        recover_at = time.monotonic() + RECOVERY_INTERVAL_S
 
-        def holds() -> bool:
+        def is_fulfilled() -> bool:
             nonlocal recover_at
             if processes.is_dead(self.worker):
                 processes.kill_group_and_wait(self.worker)
                 self.start_worker()
                 self.recover()
             if time.monotonic() > recover_at:
-                recover_at = time.monotonic() + RECOVER_EVERY_S
+                recover_at = time.monotonic() + RECOVERY_INTERVAL_S
                 with contextlib.suppress(OperationalError):  # the broker is down at the moment
                     self.wake_up("learning.tasks.jobs_reap")
             return condition()
 
-        return wait_until(holds)
+        return wait_until(is_fulfilled)
 
     def kill_database(self) -> None:
         """Kill PostgreSQL and all its child processes, which are in separate process groups."""

@@ -1,4 +1,4 @@
-"""A computer player for tests, which takes as long as the test wants."""
+"""A computer player for tests that moves only when a test allows it."""
 
 import threading
 from typing import Any
@@ -18,9 +18,9 @@ class SlowPlayer(Automaton, SeatPlayer):
     def __init__(self) -> None:
         self.seat_player = self
         self.may_move = threading.Event()
-        self.thoughts: list[int] = []
-        self.in_transaction: list[bool] = []
-        self.dies = False
+        self.plies_of_calls: list[int] = []
+        self.held_connections: list[bool] = []
+        self.raises_error = False
 
     def sit(self, live: LiveMatch, seat: LiveSeat, machine: str) -> None:
         seat.give(self, self.name)
@@ -32,9 +32,9 @@ class SlowPlayer(Automaton, SeatPlayer):
         return True
 
     def choose(self, live: LiveMatch, position: Any) -> Choice:
-        self.thoughts.append(live.match.n_plies)
-        self.in_transaction.append(connection.in_atomic_block or connection.connection is not None)
+        self.plies_of_calls.append(live.match.n_plies)
+        self.held_connections.append(connection.in_atomic_block or connection.connection is not None)
         assert self.may_move.wait(HANG_S)
-        if self.dies:
+        if self.raises_error:
             raise RuntimeError("this thread is gone, as if its process had died")
         return Choice(live.game.legal_moves(position)[0])

@@ -17,7 +17,7 @@ from menace_site.local.fallback_responder import UNAVAILABLE_TEXT
 
 INTERVAL_S = 0.1
 TIMEOUT_S = 5.0
-"""Time-out of a request in seconds. It is longer than any answer may take."""
+"""Time-out of a request in seconds. The time-out is longer than any answer may take."""
 
 
 @dataclass
@@ -35,11 +35,11 @@ class Prober:
     """Times of all answers by ``time.perf_counter``. The first entry is the time of the start."""
     statuses: Counter[str] = field(default_factory=Counter)
     """Number of answers by status; ``stand-in`` counts answers of the fallback responder, ``none`` missing answers."""
-    broken: list[str] = field(default_factory=list)
-    """5xx answers that are faults. A refusal of the API, which has a code, is no fault."""
+    faults: list[str] = field(default_factory=list)
+    """The 5xx answers that are faults. A refusal of the API has a code and is no fault."""
 
     def __enter__(self) -> Prober:
-        self.trust = ssl.create_default_context(cafile=self.authority) if self.authority else None
+        self.tls_context = ssl.create_default_context(cafile=self.authority) if self.authority else None
         self.is_over = threading.Event()
         self.answered_at.append(time.perf_counter())
         self.thread = threading.Thread(target=self._ask_repeatedly)
@@ -53,8 +53,8 @@ class Prober:
     @property
     def longest_s(self) -> float:
         """The longest time without an answer, in seconds."""
-        moments = [*self.answered_at, time.perf_counter()]
-        return max(after - before for before, after in itertools.pairwise(moments))
+        times = [*self.answered_at, time.perf_counter()]
+        return max(after - before for before, after in itertools.pairwise(times))
 
     def _ask_repeatedly(self) -> None:
         while not self.is_over.wait(INTERVAL_S):
@@ -67,13 +67,17 @@ class Prober:
             is_stand_in = UNAVAILABLE_TEXT in body
             self.statuses["stand-in" if is_stand_in else str(status)] += 1
             if status >= 500 and (is_stand_in or not _is_refusal(body)):
-                self.broken.append(f"{status} {body[:80]}")
+                self.faults.append(f"{status} {body[:80]}")
 
     def _ask(self) -> tuple[int, str]:
         with contextlib.ExitStack() as stack:
-            plain = stack.enter_context(socket.create_connection((self.host, self.port), TIMEOUT_S))
+            tcp_socket = stack.enter_context(socket.create_connection((self.host, self.port), TIMEOUT_S))
             connection = http.client.HTTPConnection(self.site)
-            connection.sock = plain if self.trust is None else self.trust.wrap_socket(plain, server_hostname=self.site)
+            connection.sock = (
+                tcp_socket
+                if self.tls_context is None
+                else self.tls_context.wrap_socket(tcp_socket, server_hostname=self.site)
+            )
             stack.callback(connection.close)
             connection.request("GET", self.path, headers={"Connection": "close"})
             answer = connection.getresponse()

@@ -25,8 +25,8 @@ from websockets.exceptions import ConnectionClosed
 
 from tests.waiting import HANG_S
 
-ASKER = (Path(__file__).parent.parent / "static" / "js" / "asker.js").read_text()
-WAITS_S = [ms / 1000 for ms in json.loads(ASKER.partition("WAITS_MS = ")[2].partition(";")[0].replace("_", ""))]
+ASKER_SCRIPT = (Path(__file__).parent.parent / "static" / "js" / "asker.js").read_text()
+WAITS_S = [ms / 1000 for ms in json.loads(ASKER_SCRIPT.partition("WAITS_MS = ")[2].partition(";")[0].replace("_", ""))]
 """Seconds before each poll, by the number of polls without news."""
 NC = "noughts-and-crosses"
 PING_S = 10.0
@@ -39,10 +39,10 @@ class Lesson:
     port: int
     seconds: float
     """Minimum duration of the lesson."""
-    quick_s: tuple[float, float] = (1.0, 4.0)
+    thinking_s: tuple[float, float] = (1.0, 4.0)
     """Minimum and maximum time in seconds for which a pupil thinks about a move."""
     statuses: Counter[int] = field(default_factory=Counter)
-    refused: Counter[str] = field(default_factory=Counter)
+    refusals: Counter[str] = field(default_factory=Counter)
     n_browsers: int = 0
     n_moves: int = 0
     n_matches: int = 0
@@ -58,10 +58,10 @@ class Lesson:
         return time.monotonic() - self.begin >= self.seconds and self.n_moves >= self.n_browsers
 
     @property
-    def figures(self) -> str:
+    def report(self) -> str:
         """The results of the lesson as one line of text."""
         statuses = ", ".join(f"{status}: {n}" for status, n in sorted(self.statuses.items()))
-        refused = ", ".join(f"{code}: {n}" for code, n in self.refused.items()) or "none"
+        refused = ", ".join(f"{code}: {n}" for code, n in self.refusals.items()) or "none"
         return (
             f"{self.seconds:.0f} s, {self.n_matches} matches, {self.n_moves} moves,"
             f" {self.n_polls} polls; answers {statuses}; refusals {refused}"
@@ -137,7 +137,7 @@ class Browser:
         if answer.status >= 400:
             code = re.search(rb'"code":\s*"(\w+)"', answer.body)
             address = re.sub(r"/(\d+|[a-z0-9]{6})(?=/|$)", "/…", path)
-            self.lesson.refused[f"{code[1].decode() if code else answer.status} at {address}"] += 1
+            self.lesson.refusals[f"{code[1].decode() if code else answer.status} at {address}"] += 1
         return answer
 
     async def _exchange(self, request: bytes) -> Answer:
@@ -159,8 +159,8 @@ class Browser:
             self.streams = None
         return Answer(int(head[0].split()[1]), headers, body)
 
-    def connected(self, path: str) -> connect:
-        """Return the connection of a socket with the cookies of this browser."""
+    def open_socket(self, path: str) -> connect:
+        """Return a connection for a socket with the cookies of this browser."""
         url, origin = f"ws://localhost:{self.lesson.port}{path}", f"http://localhost:{self.lesson.port}"
         headers = {"Cookie": self.cookie}
         return connect(
@@ -186,7 +186,7 @@ class Match:
         self.has_changed = asyncio.Event()
 
     @property
-    def is_mine(self) -> bool:
+    def is_my_turn(self) -> bool:
         return self.state["status"] == "playing" and self.state["turn"] in self.roles
 
     @property
@@ -205,9 +205,9 @@ class Match:
         """Make moves, open the pages of the machines after each match, and play again until the lesson is over."""
         shown_number = 0
         while not self.lesson.is_over:
-            if self.is_mine:
-                await asyncio.sleep(random.uniform(*self.lesson.quick_s))
-                if not self.is_mine:  # After a reconnection, the state already shows the move.
+            if self.is_my_turn:
+                await asyncio.sleep(random.uniform(*self.lesson.thinking_s))
+                if not self.is_my_turn:  # After a reconnection, the state already shows the move.
                     continue
                 move = random.choice(self.state["legal_moves"])
                 self.lesson.n_moves += 1
@@ -219,7 +219,7 @@ class Match:
                     if seat["machine"]:
                         await self.look_at(seat["machine"]["id"])
             elif self.state["status"] == "finished" and self.begins_next:
-                await asyncio.sleep(random.uniform(*self.lesson.quick_s))
+                await asyncio.sleep(random.uniform(*self.lesson.thinking_s))
                 if self.state["number"] == shown_number and self.state["status"] == "finished":
                     await self.send("reset", {"swap": False})  # once more if the site was away
             else:
@@ -262,8 +262,8 @@ class PollingMatch(Match):
 
     async def receive(self) -> None:
         while True:
-            known = {"If-None-Match": self.etag} if self.etag else {}
-            answer = await self.browser.get(f"{self.path}/joined", **known)
+            headers = {"If-None-Match": self.etag} if self.etag else {}
+            answer = await self.browser.get(f"{self.path}/joined", **headers)
             self.lesson.n_polls += 1
             if answer.status == 200:
                 self.etag, self.n_idle = answer.headers["etag"], 0
@@ -280,8 +280,8 @@ class PollingMatch(Match):
                     break
 
 
-BUSY = 1013
-"""The code with which a busy site closes sockets."""
+BUSY_CLOSE_CODE = 1013
+"""The close code of sockets that a busy site closes."""
 
 
 async def frames(socket: ClientConnection) -> AsyncIterator[Any]:
@@ -316,19 +316,19 @@ class SocketMatch(Match):
     async def look_at(self, machine: int) -> None:
         """Open the page of a machine, and the socket that reports the machine's games."""
         await super().look_at(machine)
-        async with self.browser.connected(f"/api/machines/{machine}/ws") as page:
+        async with self.browser.open_socket(f"/api/machines/{machine}/ws") as page:
             await page.ping()
 
     async def receive(self) -> None:
         """Receive frames until cancelled, and connect again if a busy site closes the socket."""
-        async for socket in self.browser.connected(f"{self.path}/ws"):
+        async for socket in self.browser.open_socket(f"{self.path}/ws"):
             self.socket = socket
             try:
                 await self._listen(socket)
             except ConnectionClosed as closed:
-                if closed.rcvd is None or closed.rcvd.code != BUSY:
+                if closed.rcvd is None or closed.rcvd.code != BUSY_CLOSE_CODE:
                     raise
-                self.lesson.refused["busy closed a socket"] += 1
+                self.lesson.refusals["busy closed a socket"] += 1
 
     async def _listen(self, socket: ClientConnection) -> None:
         async for frame in frames(socket):
@@ -337,20 +337,20 @@ class SocketMatch(Match):
             elif frame["type"] == "state":
                 self.store_if_newer(frame["data"])
             elif frame["type"] == "error":
-                self.lesson.refused[f"{frame['data']['code']} at a socket"] += 1
+                self.lesson.refusals[f"{frame['data']['code']} at a socket"] += 1
                 await asyncio.sleep(frame["data"].get("retry_after_s", 0))
                 self.has_changed.set()
 
 
 async def _follow(match: Match) -> None:
     """Play on the page of a match until the lesson is over, while it receives states."""
-    receiving = asyncio.create_task(match.receive())
+    receive_task = asyncio.create_task(match.receive())
     try:
         await match.play()
     finally:
-        receiving.cancel()
+        receive_task.cancel()
         with suppress(asyncio.CancelledError):
-            await receiving
+            await receive_task
         match.browser.close()
 
 
@@ -391,6 +391,6 @@ async def run_lesson(lesson: Lesson, *, blocked: int, sockets: int = 0) -> None:
         n_threes = n_browsers // 6
         groups += [_play_in_pairs(lesson, kind) for _ in range(n_threes)]
         groups += [_teach(lesson, kind) for _ in range(n_browsers - 3 * n_threes)]
-    async with asyncio.TaskGroup() as together:
+    async with asyncio.TaskGroup() as task_group:
         for group in groups:
-            together.create_task(group)
+            task_group.create_task(group)

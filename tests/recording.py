@@ -1,4 +1,4 @@
-"""Compares the site's public behaviour with recordings in ``tests/data/recorded``; ``RECORD=1`` writes them anew.
+"""Compares the site's public behaviour with recordings in ``tests/data/recorded``; ``RECORD=1`` writes the recordings.
 
 As a program, this module prints the names that other systems know: tasks, loggers, commands, metrics, settings. Tests
 run it in a separate process, because it imports all modules of the site.
@@ -21,7 +21,7 @@ from typing import Any
 from beadbox import __version__
 
 ROOT = Path(__file__).resolve().parent.parent
-RECORDED = ROOT / "tests" / "data" / "recorded"
+RECORDED_FOLDER = ROOT / "tests" / "data" / "recorded"
 MAX_DIFF_LINES = 80
 TIME = re.compile(r"\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)?")
 CODE = re.compile(r'"code": "([a-hjkmnp-z2-9]{6})"')
@@ -36,8 +36,8 @@ SETTING = re.compile(
 
 def compare_with_recording(name: str, value: Any) -> None:
     """Fail if a value differs from the recording of this name. A value that is no text is recorded as JSON."""
-    text = without_chance(value if isinstance(value, str) else to_indented_json(value))
-    file = RECORDED / name
+    text = with_placeholders(value if isinstance(value, str) else to_indented_json(value))
+    file = RECORDED_FOLDER / name
     if os.environ.get("RECORD"):
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text)
@@ -54,7 +54,7 @@ def to_indented_json(value: Any) -> str:
     return SHORT_LIST.sub(lambda short: f"[{' '.join(short[1].split())}]", text) + "\n"
 
 
-def without_chance(text: str) -> str:
+def with_placeholders(text: str) -> str:
     """Return a text in which placeholders replace times, room codes, random slugs, tokens and the version."""
     for code in CODE.findall(text):
         text = text.replace(code, "<code>")
@@ -98,7 +98,7 @@ def public_names() -> dict[str, Any]:
     from menace_site.celery import app
 
     import_everything()
-    ours = packages() | {"beadbox"}
+    our_packages = packages() | {"beadbox"}
     tasks = sorted(name for name in app.tasks if not name.startswith("celery."))
     our_apps = {config.name for config in apps.get_app_configs() if config.name.partition(".")[0] in packages()}
     metrics = {
@@ -119,7 +119,7 @@ def public_names() -> dict[str, Any]:
         "loggers": sorted(
             name
             for name, logger in logging.root.manager.loggerDict.items()
-            if isinstance(logger, logging.Logger) and name.partition(".")[0] in ours
+            if isinstance(logger, logging.Logger) and name.partition(".")[0] in our_packages
         ),
         "commands": {
             name: options_of(name) for name, app_name in sorted(get_commands().items()) if app_name in our_apps
@@ -146,17 +146,17 @@ def options_of(command: str) -> dict[str, Any]:
     """Return the options of a command and of its subcommands, without the options of every Django command."""
     from django.core.management import BaseCommand, get_commands, load_command_class
 
-    usual = {action.dest for action in BaseCommand().create_parser("manage.py", "any")._actions}
+    common_options = {action.dest for action in BaseCommand().create_parser("manage.py", "any")._actions}
     app_name = get_commands()[command]
-    return parser_options(load_command_class(app_name, command).create_parser("manage.py", command), usual)
+    return parser_options(load_command_class(app_name, command).create_parser("manage.py", command), common_options)
 
 
-def parser_options(parser: argparse.ArgumentParser, usual: set[str]) -> dict[str, Any]:
+def parser_options(parser: argparse.ArgumentParser, common_options: set[str]) -> dict[str, Any]:
     options: dict[str, Any] = {}
     for action in parser._actions:
         if isinstance(action, argparse._SubParsersAction):
-            options |= {name: parser_options(child, usual) for name, child in action.choices.items()}
-        elif action.dest not in usual:
+            options |= {name: parser_options(child, common_options) for name, child in action.choices.items()}
+        elif action.dest not in common_options:
             choices = None if action.choices is None else sorted(map(str, action.choices))
             default = "<path>" if isinstance(action.default, Path) else str(action.default)
             options[" ".join(action.option_strings) or action.dest] = [

@@ -20,7 +20,9 @@ from beadbox import __version__
 
 ROOT = Path(__file__).resolve().parent.parent
 CHANGE_LOG = ROOT / "docs" / "CHANGELOG.md"
-RELEASE = re.compile(r"^## (?P<version>\S+) \(\d{4}-\d\d-\d\d\)\n(?P<notes>.*?)(?=^## |\Z)", re.MULTILINE | re.DOTALL)
+RELEASE_SECTION = re.compile(
+    r"^## (?P<version>\S+) \(\d{4}-\d\d-\d\d\)\n(?P<notes>.*?)(?=^## |\Z)", re.MULTILINE | re.DOTALL
+)
 """A release in the change log: a heading with version and date, and its notes."""
 FOOTER = re.compile(r"<span>Beadbox ([^<]+)</span>")
 
@@ -51,8 +53,8 @@ def build_twice(tree: Path, folder: Path, commit_time_s: int) -> list[Path]:
     with tarfile.open(next(file for file in files if file.name.endswith(".tar.gz"))) as archive:
         archive.extractall(folder / "source", filter="data")
     (source,) = (folder / "source").iterdir()
-    again = build(source, folder / "second", commit_time_s)
-    contents = ({file.name: file.read_bytes() for file in built} for built in (files, again))
+    second_files = build(source, folder / "second", commit_time_s)
+    contents = ({file.name: file.read_bytes() for file in build_files} for build_files in (files, second_files))
     first, second = contents
     if differing := sorted(name for name in first | second if first.get(name) != second.get(name)):
         raise ReleaseError(f"The second build differs from the first: {', '.join(differing)}.")
@@ -65,7 +67,7 @@ def latest_release(change_log: str) -> re.Match[str]:
     Raises:
         ReleaseError: there is no heading with a version and a date.
     """
-    release = RELEASE.search(change_log)
+    release = RELEASE_SECTION.search(change_log)
     if release is None:
         raise ReleaseError('The change log has no heading such as "## 0.9.0 (2026-11-27)".')
     return release
@@ -99,8 +101,8 @@ def check_versions(versions: dict[str, str]) -> None:
         raise ReleaseError(f"beadbox.__version__ is {__version__}, but {', '.join(others)}.")
 
 
-def git(*words: str) -> bytes:
-    return subprocess.run(["git", *words], cwd=ROOT, check=True, capture_output=True).stdout
+def git(*arguments: str) -> bytes:
+    return subprocess.run(["git", *arguments], cwd=ROOT, check=True, capture_output=True).stdout
 
 
 def release(target: Path) -> list[Path]:
@@ -128,7 +130,7 @@ def release(target: Path) -> list[Path]:
 
 if __name__ == "__main__":
     try:
-        for written in release(ROOT / "var" / "release"):
-            sys.stdout.write(f"{written.relative_to(ROOT)}\n")
+        for release_file in release(ROOT / "var" / "release"):
+            sys.stdout.write(f"{release_file.relative_to(ROOT)}\n")
     except ReleaseError as error:
         sys.exit(f"make release: {error}")

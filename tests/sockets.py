@@ -9,7 +9,7 @@ from rest_framework.test import APIClient
 from games.accounts import tokens
 from menace_site.asgi import application
 
-PAGE = [(b"host", b"localhost"), (b"origin", b"http://localhost")]
+PAGE_HEADERS = [(b"host", b"localhost"), (b"origin", b"http://localhost")]
 """The headers of a socket opened by the site's own pages."""
 
 
@@ -38,7 +38,7 @@ class Socket(_Socket):
     """A socket of a room: with a seat token, with an account's token, or without a token as a page of a spectator."""
 
     def __init__(self, code: str, token: str = "", bearer: str = "") -> None:
-        headers = [] if token else PAGE
+        headers = [] if token else PAGE_HEADERS
         if bearer:
             headers = [(b"authorization", f"Bearer {bearer}".encode())]
         query = f"?seat_token={token}" if token else ""
@@ -56,7 +56,7 @@ class RunSocket(_Socket):
     """A socket of a training run: of a program with a token, or of a page with or without a session."""
 
     def __init__(self, path: str, token: str = "", session: str = "") -> None:
-        headers = [(b"authorization", f"Bearer {token}".encode())] if token else PAGE
+        headers = [(b"authorization", f"Bearer {token}".encode())] if token else PAGE_HEADERS
         if session:
             headers = [*headers, (b"cookie", f"sessionid={session}".encode())]
         super().__init__(application, path, headers)

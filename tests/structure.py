@@ -18,7 +18,7 @@ import networkx as nx
 from tests.house import PACKAGES, ROOT, CountedFigure, report, sources
 
 MAX_MODULE_LINES = 400
-LEARNERS = {
+LEARNER_FOLDERS = {
     name: (f"beadbox/learners/{name}/", f"learning/kinds/{name}/")
     for name in ("boxes", "q_learning", "value_learner", "table_learner")
 }
@@ -36,8 +36,8 @@ def all_figures() -> list[CountedFigure]:
     graph = grimp.build_graph(*PACKAGES, cache_dir=None)
     imports = [(one, other) for one in graph.modules for other in graph.find_modules_directly_imported_by(one)]
     games, site = (folder_children(graph.modules, package) for package in ("games", "menace_site"))
-    below = [module for module in graph.modules if module.startswith(("games.", "menace_site."))]
-    folders = [folder_children(graph.modules, module) for module in below if "migrations" not in module]
+    submodules = [module for module in graph.modules if module.startswith(("games.", "menace_site."))]
+    folders = [folder_children(graph.modules, module) for module in submodules if "migrations" not in module]
     methods, attributes = code.kind_interfaces()
     with_any = code.functions_with_any()
     return [
@@ -55,7 +55,9 @@ def all_figures() -> list[CountedFigure]:
         CountedFigure("methods of the kind interfaces", methods, 50, 50),
         CountedFigure("attributes of the kind interfaces", attributes, 13, 15),
         *(
-            CountedFigure(f"modules elsewhere that import classes of {name}", code.importers(LEARNERS[name]), limit, 6)
+            CountedFigure(
+                f"modules elsewhere that import classes of {name}", code.importers(LEARNER_FOLDERS[name]), limit, 6
+            )
             for name, limit in (("boxes", 6), ("q_learning", 3), ("value_learner", 5), ("table_learner", 2))
         ),
         CountedFigure("functions that only pass on their arguments", code.functions_that(passes_on), 50, 50),
@@ -96,12 +98,14 @@ def passes_on(function: Function) -> bool:
     if not isinstance(call, ast.Call):
         return False
     values = [*call.args, *(keyword.value for keyword in call.keywords)]
-    passed = [value.value if isinstance(value, ast.Starred) else value for value in values]
+    arguments = [value.value if isinstance(value, ast.Starred) else value for value in values]
     names = {parameter.arg for parameter in parameters(function, starred=True)}
-    own = [ast.unparse(value).removeprefix("self.") if isinstance(value, ast.Attribute) else "" for value in passed]
-    return bool(passed) and all(
+    attribute_names = [
+        ast.unparse(value).removeprefix("self.") if isinstance(value, ast.Attribute) else "" for value in arguments
+    ]
+    return bool(arguments) and all(
         (isinstance(value, ast.Name) and value.id in names) or attribute.isidentifier()
-        for value, attribute in zip(passed, own, strict=True)
+        for value, attribute in zip(arguments, attribute_names, strict=True)
     )
 
 
@@ -155,19 +159,21 @@ class Code:
         classes = {
             name: node for path in paths for name, node in self.defined[path].items() if isinstance(node, ast.ClassDef)
         }
-        waiting, seen = ["Kind"], {"Kind"}
+        queue, seen = ["Kind"], {"Kind"}
         methods: list[str] = []
         attributes: list[str] = []
-        while waiting:
-            node = classes[waiting.pop()]
+        while queue:
+            node = classes[queue.pop()]
             fields = [one for one in node.body if isinstance(one, ast.AnnAssign)]
             calls = [one for one in fields if "Callable" in ast.unparse(one.annotation)]
-            own = [one.name for one in node.body if isinstance(one, Function)]
-            if node.name == "Kind" or own or calls:
-                methods += [f"{node.name}.{name}" for name in own + [ast.unparse(one.target) for one in calls]]
+            attribute_names = [one.name for one in node.body if isinstance(one, Function)]
+            if node.name == "Kind" or attribute_names or calls:
+                methods += [
+                    f"{node.name}.{name}" for name in attribute_names + [ast.unparse(one.target) for one in calls]
+                ]
                 attributes += [f"{node.name}.{ast.unparse(one.target)}" for one in fields if one not in calls]
                 named = {name for one in [*node.bases, *(one.annotation for one in fields)] for name in names_in(one)}
-                waiting += sorted(named & classes.keys() - seen)
+                queue += sorted(named & classes.keys() - seen)
                 seen |= named
         return tuple(methods), tuple(attributes)
 
@@ -186,17 +192,17 @@ class Code:
             )
         )
 
-    def functions_that(self, counts: Callable[[Function], bool]) -> tuple[str, ...]:
-        """Return ``path:line name`` of each function that counts."""
+    def functions_that(self, is_counted: Callable[[Function], bool]) -> tuple[str, ...]:
+        """Return ``path:line name`` of each function for which ``is_counted`` is true."""
         return tuple(
             f"{path}:{node.lineno} {node.name}"
             for path, tree in self.trees.items()
             for node in ast.walk(tree)
-            if isinstance(node, Function) and counts(node)
+            if isinstance(node, Function) and is_counted(node)
         )
 
     def most_parameters(self, folders: tuple[str, ...]) -> tuple[str, ...]:
-        """Return ``path:function(parameter)`` for each parameter of the function here with the most parameters."""
+        """Return ``path:function(parameter)`` for each parameter of the function in these folders with the most."""
         by_function = (
             tuple(f"{path}:{node.name}({one.arg})" for one in parameters(node, starred=True) if one.arg != "self")
             for path, tree in self.trees.items()
@@ -218,7 +224,7 @@ class Code:
         )
 
     def has_any(self, path: str, annotation: ast.AST, seen: frozenset[ast.AST] = frozenset()) -> bool:
-        """Whether an annotation contains ``Any``, directly or by an alias, wherever it is defined."""
+        """Whether an annotation contains ``Any``, directly or by an alias of any module."""
         if "Any" in names_in(annotation):
             return True
         aliases = [(where, node) for where, node in self.definitions(path, annotation) if is_alias(node)]
@@ -252,7 +258,7 @@ def is_alias(node: ast.AST | None) -> bool:
 
 
 def names_in(node: ast.AST) -> set[str]:
-    """Return the names in an annotation, including quoted ones."""
+    """Return the names in an annotation, including quoted names."""
     return set(re.findall(r"[A-Za-z_]\w*", ast.unparse(node)))
 
 
@@ -260,7 +266,7 @@ def main() -> None:
     """Print all figures; exit with 1 if one is above its limit."""
     figures = all_figures()
     sys.stdout.write(report(figures))
-    sys.exit(not all(figure.holds for figure in figures))
+    sys.exit(not all(figure.is_within_limit for figure in figures))
 
 
 if __name__ == "__main__":

@@ -145,7 +145,7 @@ def test_every_form_of_a_kind_check_is_found(line: str) -> None:
     ],
 )
 def test_game_check_is_found_in_engine_and_adviser(line: str) -> None:
-    assert list(which_game.in_python(line)) == [1]
+    assert list(which_game.lines_in_python(line)) == [1]
 
 
 def test_modules_with_a_reason_to_import_kinds_exist() -> None:
@@ -153,9 +153,9 @@ def test_modules_with_a_reason_to_import_kinds_exist() -> None:
 
 
 def test_structure_figures_are_within_their_limits() -> None:
-    broken = [figure for figure in house.all_figures() if not figure.holds]
+    broken = [figure for figure in house.all_figures() if not figure.is_within_limit]
     assert not broken, "\n".join(
-        line for figure in broken for line in (f"{figure.name}: at most {figure.limit}", *figure.found)
+        line for figure in broken for line in (f"{figure.name}: at most {figure.limit}", *figure.places)
     )
 
 

@@ -83,10 +83,10 @@ class Recorder:
     def _record_call(self, frame: FrameType, event: str, _: object) -> None:
         if event != "call" or self.calls is None or (path := site_path(frame.f_code.co_filename)) is None:
             return
-        if not frame.f_code.co_name.startswith("<") and (self.task is None or self._is_of_the_task()):
+        if not frame.f_code.co_name.startswith("<") and (self.task is None or self._is_in_the_task()):
             self.calls.append((path, frame.f_code.co_qualname))
 
-    def _is_of_the_task(self) -> bool:
+    def _is_in_the_task(self) -> bool:
         if threading.get_ident() == self.loop_thread:
             return asyncio.current_task() is self.task
         return threading.current_thread().name.startswith("asyncio")
@@ -111,10 +111,10 @@ class Reader:
 
     def reachable(self, start: Place, traced: set[Place]) -> set[Place]:
         """Return the traced functions that a reader finds from ``start`` by following calls from source to source."""
-        waiting, seen = [start], {start}
-        while waiting:
-            new_functions = set(self.callees(waiting.pop())) & traced - seen
-            waiting += new_functions
+        queue, seen = [start], {start}
+        while queue:
+            new_functions = set(self.callees(queue.pop())) & traced - seen
+            queue += new_functions
             seen |= new_functions
         return seen
 
@@ -135,8 +135,12 @@ class Reader:
             path = where.relative_to(self.root).as_posix()
             for name, node in self.module(path)[1].items():
                 if node.lineno == found.line:
-                    makers = ("__init__", "__post_init__", "__new__") if isinstance(node, ast.ClassDef) else ()
-                    yield from ((path, f"{name}.{maker}") for maker in makers) if makers else [(path, name)]
+                    constructors = ("__init__", "__post_init__", "__new__") if isinstance(node, ast.ClassDef) else ()
+                    yield from (
+                        ((path, f"{name}.{constructor}") for constructor in constructors)
+                        if constructors
+                        else [(path, name)]
+                    )
 
     def _module(self, path: str) -> tuple[Any, dict[str, ast.AST], list[str]]:
         text = (self.root / path).read_text()
@@ -145,7 +149,7 @@ class Reader:
 
 
 def definitions(node: ast.AST, before: str = "") -> Iterator[tuple[str, ast.AST]]:
-    """Yield each class and function below a node by its qualified name."""
+    """Yield each class and function below a node with its qualified name, after the prefix ``before``."""
     for child in ast.iter_child_nodes(node):
         name = before
         if isinstance(child, ast.ClassDef | Function):

@@ -18,9 +18,9 @@ from numba.core.caching import UserProvidedCacheLocator
 from tests.release import ROOT, build
 
 
-def uv(*words: str, **variables: str) -> None:
+def uv(*options: str, **variables: str) -> None:
     """Run the installer of the tests."""
-    command = [Path(sys.executable).with_name("uv"), *words, "--quiet"]
+    command = [Path(sys.executable).with_name("uv"), *options, "--quiet"]
     subprocess.run(command, cwd=ROOT, env={**os.environ, **variables}, check=True)
 
 
@@ -56,13 +56,19 @@ class Environment:
 
     def install(self, *extras: str, resolution: str = "highest") -> None:
         """Install the packages that the project requires, then the wheel without any further package."""
-        words = ("--system-certs", "--only-binary", ":all:", "--resolution", resolution)
-        chosen = [word for extra in extras for word in ("--extra", extra)]
-        within = {"VIRTUAL_ENV": str(self.folder)}
-        uv("pip", "install", *words, "--requirements", "pyproject.toml", *chosen, **within)
-        uv("pip", "install", "--no-index", f"{wheel()}[{','.join(extras)}]" if extras else str(wheel()), **within)
+        options = ("--system-certs", "--only-binary", ":all:", "--resolution", resolution)
+        extra_options = [word for extra in extras for word in ("--extra", extra)]
+        environment_variable = {"VIRTUAL_ENV": str(self.folder)}
+        uv("pip", "install", *options, "--requirements", "pyproject.toml", *extra_options, **environment_variable)
+        uv(
+            "pip",
+            "install",
+            "--no-index",
+            f"{wheel()}[{','.join(extras)}]" if extras else str(wheel()),
+            **environment_variable,
+        )
 
-    def take_machine_code(self) -> None:
+    def copy_machine_code(self) -> None:
         """Copy the kernels that the library of this tree has compiled.
 
         The name of a cache folder contains the checksum of its sources. In the cache folder, numba names a subfolder by
@@ -72,11 +78,13 @@ class Environment:
         for compiled in Path(os.environ["NUMBA_CACHE_DIR"]).glob("beadbox.*-*/"):
             *parents, module = compiled.name.partition("-")[0].split(".")[1:]
             source = installed.joinpath(*parents, f"{module}.py")
-            place = UserProvidedCacheLocator.get_suitable_cache_subpath(str(source))
-            here = UserProvidedCacheLocator.get_suitable_cache_subpath(str(ROOT / source.relative_to(installed.parent)))
-            if (compiled / here).exists():
-                to = installed / "kernels" / "__pycache__" / compiled.name / place
-                shutil.copytree(compiled / here, to, dirs_exist_ok=True)
+            subfolder = UserProvidedCacheLocator.get_suitable_cache_subpath(str(source))
+            own_subfolder = UserProvidedCacheLocator.get_suitable_cache_subpath(
+                str(ROOT / source.relative_to(installed.parent))
+            )
+            if (compiled / own_subfolder).exists():
+                target = installed / "kernels" / "__pycache__" / compiled.name / subfolder
+                shutil.copytree(compiled / own_subfolder, target, dirs_exist_ok=True)
 
     def run(self, program: str, **variables: str) -> Any:
         process = subprocess.run(
@@ -97,7 +105,7 @@ def environment_with(*extras: str) -> Environment:
         environment = Environment(folder).make()
         environment.install(*extras)
         if "fast" in extras:
-            environment.take_machine_code()
+            environment.copy_machine_code()
 
     return Environment(build_once("-".join(["environment", *extras]), make))
 
@@ -105,5 +113,5 @@ def environment_with(*extras: str) -> Environment:
 @cache
 def packages(*names: str) -> Path:
     """Return a folder with packages, for programs that need more packages than their environment has."""
-    words = ("pip", "install", "--system-certs", "--only-binary", ":all:", "--no-deps")
-    return build_once("-".join(["packages", *names]), lambda folder: uv(*words, "--target", str(folder), *names))
+    options = ("pip", "install", "--system-certs", "--only-binary", ":all:", "--no-deps")
+    return build_once("-".join(["packages", *names]), lambda folder: uv(*options, "--target", str(folder), *names))

@@ -46,18 +46,18 @@ _IN_SCRIPT = re.compile(
 _IN_TEMPLATE = re.compile(rf"{{%\s*(?:el)?if\b[^%]*{_LITERAL}")
 
 
-_OF_A_GAME = re.compile(rf"(?:beadbox\.rules|beadbox\.engines|learning\.advice)\.(?:{'|'.join(FOLDERS)})\b")
+_GAME_MODULE = re.compile(rf"(?:beadbox\.rules|beadbox\.engines|learning\.advice)\.(?:{'|'.join(FOLDERS)})\b")
 """The modules of a game, its engine and its adviser."""
 
 
-def in_python(text: str) -> Iterator[int]:
+def lines_in_python(text: str) -> Iterator[int]:
     """Yield the lines of a module that import a game, or compare a value with the name of a game or piece."""
     for node in ast.walk(ast.parse(text)):
         imported = []
         if isinstance(node, ast.Import | ast.ImportFrom):
             package = f"{node.module}." if isinstance(node, ast.ImportFrom) else ""
             imported = [f"{package}{alias.name}" for alias in node.names]
-        if any(map(_OF_A_GAME.match, imported)):
+        if any(map(_GAME_MODULE.match, imported)):
             yield node.lineno
         if isinstance(node, ast.Compare):
             sides = [node.left, *node.comparators]
@@ -68,7 +68,7 @@ def in_python(text: str) -> Iterator[int]:
             yield node.value.lineno
 
 
-def in_text(pattern: re.Pattern[str], text: str) -> Iterator[int]:
+def lines_in_text(pattern: re.Pattern[str], text: str) -> Iterator[int]:
     """Yield the lines with matches of a pattern."""
     for match in pattern.finditer(text):
         yield text.count("\n", 0, match.start()) + 1
@@ -79,20 +79,20 @@ def without_comments(text: str) -> str:
     return _COMMENT.sub(lambda found: "\n" * found[0].count("\n"), text)
 
 
-def places() -> list[str]:
+def places_of_game_checks() -> list[str]:
     """Return all places that check which game they have, as ``path:line``."""
     lines_found = []
     for top in ("beadbox", "games", "learning", "menace_site", "templates", "static/js"):
         for file in sorted((ROOT / top).rglob("*")):
             name = file.relative_to(ROOT).as_posix()
-            if any(own in name for own in EXEMPT_PATHS):
+            if any(exempt_path in name for exempt_path in EXEMPT_PATHS):
                 continue
             if file.suffix == ".py":
-                lines = in_python(file.read_text())
+                lines = lines_in_python(file.read_text())
             elif file.suffix == ".html":
-                lines = in_text(_IN_TEMPLATE, file.read_text())
+                lines = lines_in_text(_IN_TEMPLATE, file.read_text())
             elif file.suffix == ".js":
-                lines = in_text(_IN_SCRIPT, without_comments(file.read_text()))
+                lines = lines_in_text(_IN_SCRIPT, without_comments(file.read_text()))
             else:
                 continue
             lines_found += [f"{name}:{line}" for line in sorted(set(lines))]
@@ -100,6 +100,6 @@ def places() -> list[str]:
 
 
 if __name__ == "__main__":
-    found_places = places()
+    found_places = places_of_game_checks()
     print(*found_places, sep="\n")  # noqa: T201
     print(f"Places outside the games' folders that ask which game it is: {len(found_places)}")  # noqa: T201

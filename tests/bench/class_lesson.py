@@ -28,7 +28,7 @@ from tests.bench.first_seconds import new_visitor
 from tests.bench.live_load import KILLABLE_GROUPS, set_up_here, wait_for_workers
 from tests.bench.live_site import OF_TRANSACTIONS, Site, answers_at, kill_at_once, running_site, statements
 from tests.environment import chromium
-from tests.pupils import BUSY, Browser, Lesson, SocketMatch, frames
+from tests.pupils import BUSY_CLOSE_CODE, Browser, Lesson, SocketMatch, frames
 from tests.sizes import sized
 from tests.waiting import HANG_S, POLL_S, wait_until
 
@@ -43,7 +43,7 @@ N_RESTING, REST_S = sized(30, 3), sized(60.0, 2.0)
 """Number of pupils of a class that makes no move, and the seconds for which the queries of this class are counted."""
 RECONNECT_S = (0.5, 2.0)
 """Minimum and maximum seconds after which a page opens a lost socket again, about as in ``static/js/socket.js``."""
-LIMITS = re.compile(rf"throttled|quota|full|many|busy|429|{BUSY}")
+LIMITS = re.compile(rf"throttled|quota|full|many|busy|429|{BUSY_CLOSE_CODE}")
 """Words and numbers of refusals by a limit."""
 FIRST_PAGE_BYTES = 150_000
 
@@ -87,7 +87,7 @@ class ClassLesson(Lesson):
     @property
     def refused_by_limits(self) -> list[str]:
         """Refusals by a limit, in words."""
-        return [f"{what}: {n}" for what, n in self.refused.items() if LIMITS.search(what)]
+        return [f"{what}: {n}" for what, n in self.refusals.items() if LIMITS.search(what)]
 
 
 class ClassMatch(SocketMatch):
@@ -131,16 +131,16 @@ async def received_frames(browser: Browser, path: str) -> AsyncIterator[tuple[Cl
     lesson = browser.lesson
     while not lesson.is_over:
         try:
-            async with browser.connected(path) as socket:
+            async with browser.open_socket(path) as socket:
                 async for frame in frames(socket):
                     if frame["type"] == "error":
-                        lesson.refused[f"{frame['data']['code']} at a socket"] += 1
+                        lesson.refusals[f"{frame['data']['code']} at a socket"] += 1
                     yield socket, frame
         except ConnectionClosed as closed:
             if closed.rcvd is not None:
-                lesson.refused[f"a socket closed with {closed.rcvd.code}"] += 1
+                lesson.refusals[f"a socket closed with {closed.rcvd.code}"] += 1
         except InvalidStatus as refused:
-            lesson.refused[f"a socket refused with {refused.response.status_code}"] += 1
+            lesson.refusals[f"a socket refused with {refused.response.status_code}"] += 1
         except (InvalidHandshake, OSError, EOFError):
             pass  # The site does not answer at the moment.
         yield None, {}
@@ -232,12 +232,12 @@ async def hold(site: Site, lesson: ClassLesson, pages: ClassPages) -> float:
     async with class_present(lesson, pages, N_PUPILS) as tasks:
         await asyncio.sleep(LESSON_S / 2 - JOIN_S)
         kill_at_once(KILLABLE_GROUPS)
-        lesson.quick_s = HURRY_S
+        lesson.thinking_s = HURRY_S
         assert await asyncio.to_thread(wait_until, lambda: answers_at("localhost", site.port)), "the site is not back"
         back = time.monotonic()
         await until(lambda: sum(at > back for at in lesson.moved_at.values()) == N_PUPILS, tasks)
         back_s = time.monotonic() - back
-        lesson.quick_s = THINK_S
+        lesson.thinking_s = THINK_S
         await asyncio.sleep(LESSON_S / 2 - back_s)
     return back_s
 
@@ -297,11 +297,11 @@ def class_lesson() -> Iterator[Figure]:
             "<= 20",
             busy - idle <= 20,
         )
-        pages, lesson = class_open("lesson"), ClassLesson(site.port, LESSON_S, quick_s=THINK_S)
+        pages, lesson = class_open("lesson"), ClassLesson(site.port, LESSON_S, thinking_s=THINK_S)
         back_s = asyncio.run(hold(site, lesson, pages))
         connection.close()  # The connection is from before the death of the servers.
         wrong = wrong_rows(pages, lesson)
-    sys.stderr.write(f"  {lesson.figures}; {lesson.n_tables} tables\n")
+    sys.stderr.write(f"  {lesson.report}; {lesson.n_tables} tables\n")
     cuts = statistics.quantiles(lesson.milliseconds, n=100)
     yield Figure(
         f"{N_PUPILS} pupils: a move",

@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tests.environment import of_a_shell
+from tests.environment import shell_environment
 from tests.waiting import HANG_S, wait_until
 
 # One cache for all sites that this module starts, because compiling takes half a minute.
@@ -74,7 +74,7 @@ def running_site(**settings: str) -> Iterator[Site]:
         port = chosen.getsockname()[1]
     var = Path(tempfile.mkdtemp(prefix="beadbox-bench-"))
     prepare(var)
-    env = {**of_a_shell(), **settings, "BEADBOX_VAR": str(var), "BEADBOX_LOCAL": "1", "PORT": str(port)}
+    env = {**shell_environment(), **settings, "BEADBOX_VAR": str(var), "BEADBOX_LOCAL": "1", "PORT": str(port)}
     with (var / "supervisor.log").open("wb") as log:
         site = processes.spawn(
             [sys.executable, "-m", "menace_site.local.supervisor"], death_signal=signal.SIGTERM, env=env, output=log

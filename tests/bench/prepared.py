@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 from menace_site.local import servers
-from tests.environment import of_a_shell
+from tests.environment import shell_environment
 
 COPIED = ("postgres", "static", "secret_key")
 """Files and folders copied from the prepared site. A new site creates all other files itself."""
@@ -38,7 +38,7 @@ def prepare_here(var: Path, **urls: str) -> None:
 
     The site of ``DATABASE_URL`` must already be set up.
     """
-    env = {**of_a_shell(), **urls, "BEADBOX_VAR": str(var), "BEADBOX_LOCAL": "1"}
+    env = {**shell_environment(), **urls, "BEADBOX_VAR": str(var), "BEADBOX_LOCAL": "1"}
     env["DJANGO_SETTINGS_MODULE"] = "menace_site.settings"
     command = [sys.executable, "-m", "tests.bench.prepared"]
     subprocess.run(command, cwd=servers.BASE_DIR, env=env, check=True, stdout=subprocess.DEVNULL)

@@ -25,7 +25,7 @@ N_OTHERS = 64
 
 
 @pytest.fixture(autouse=True)
-def _usual_waiting_time(_nobody_is_put_off: None, monkeypatch: pytest.MonkeyPatch) -> None:
+def _low_admission_limit(_raise_admission_limit: None, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(admission, "BUSY_AFTER_S", 0.5)
 
 

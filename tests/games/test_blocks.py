@@ -21,7 +21,7 @@ from menace_site.observability.access_log import AccessLog
 from menace_site.server.boundary import BlockedAddresses, Receive, Scope, Send, SocketBoundary
 from menace_site.server.lifespan import reload_blocks
 from tests.factories import user
-from tests.sockets import PAGE
+from tests.sockets import PAGE_HEADERS
 from tests.waiting import wait_until
 
 STRANGER = "203.0.113.7"
@@ -88,7 +88,7 @@ class Listener(FrameConsumer):
 
 def socket_of_stranger() -> WebsocketCommunicator:
     application = AccessLog(Listener.as_asgi(), boundary=SocketBoundary())
-    socket = WebsocketCommunicator(application, "/", headers=PAGE)
+    socket = WebsocketCommunicator(application, "/", headers=PAGE_HEADERS)
     socket.scope |= {"client": [STRANGER, 5]}
     return socket
 

@@ -59,8 +59,8 @@ def test_move_is_stored_at_once_and_the_answer_later(slow_player: SlowPlayer) ->
     seat = open_slow_room()
     state = match_play_move(code=seat.room.code, person=guest(), move="5", ply=0)
     assert (state["ply"], state["turn"], state["thinking"], state["status"]) == (1, "O", True, "playing")
-    assert_soon(lambda: slow_player.thoughts == [1])
-    assert slow_player.in_transaction == [False], "a player holds no connection while it thinks"
+    assert_soon(lambda: slow_player.plies_of_calls == [1])
+    assert slow_player.held_connections == [False], "a player holds no connection while it thinks"
     assert state_of(seat)["position"] == "....X...."
     slow_player.may_move.set()
     assert_soon(lambda: state_of(seat)["ply"] == 2)
@@ -102,21 +102,21 @@ async def test_other_matches_continue_during_a_slow_move(slow_player: SlowPlayer
 
 
 def test_an_overdue_move_is_computed_again_and_played_once(slow_player: SlowPlayer) -> None:
-    slow_player.dies = True
+    slow_player.raises_error = True
     seat = open_slow_room()
     match_play_move(code=seat.room.code, person=guest(), move="5", ply=0)
-    assert_soon(lambda: slow_player.thoughts == [1])
+    assert_soon(lambda: slow_player.plies_of_calls == [1])
     slow_player.may_move.set()
     assert_soon(background_moves.is_idle)
     assert (state_of(seat)["ply"], state_of(seat)["thinking"]) == (1, True), (
         "the deadline of the first thread is not over"
     )
-    assert slow_player.thoughts == [1]
-    slow_player.dies = False
+    assert slow_player.plies_of_calls == [1]
+    slow_player.raises_error = False
     expire_deadline(seat)
     room_enter(code=seat.room.code, person=guest(2))  # any visitor of the room requests the move again
     assert_soon(lambda: state_of(seat)["ply"] == 2)
-    assert slow_player.thoughts == [1, 1]
+    assert slow_player.plies_of_calls == [1, 1]
     assert list(Ply.objects.values_list("number", flat=True)) == [0, 1]
 
 
@@ -136,16 +136,16 @@ def test_two_computations_of_a_move_play_it_once(slow_player: SlowPlayer, monkey
 
     late_thread = threading.Thread(target=compute_late)  # takes the job and computes slowly
     late_thread.start()
-    assert_soon(lambda: slow_player.thoughts == [1])
+    assert_soon(lambda: slow_player.plies_of_calls == [1])
     jobs[0]()  # the first job, finished too late
     jobs[2]()
-    assert slow_player.thoughts == [1], "only the thread that claims the move computes it"
+    assert slow_player.plies_of_calls == [1], "only the thread that claims the move computes it"
     expire_deadline(seat)
     state_of(seat)
     slow_player.may_move.set()
     jobs[3]()
     late_thread.join()
-    assert slow_player.thoughts == [1, 1]
+    assert slow_player.plies_of_calls == [1, 1]
     assert state_of(seat)["ply"] == 2
     assert Ply.objects.count() == 2
 
@@ -169,7 +169,7 @@ def test_a_move_requested_before_a_clock_reset_is_repeated(
 def test_a_match_resigned_during_a_slow_move_stays_resigned(slow_player: SlowPlayer) -> None:
     seat = open_slow_room()
     match_play_move(code=seat.room.code, person=guest(), move="5", ply=0)
-    assert_soon(lambda: slow_player.thoughts == [1])
+    assert_soon(lambda: slow_player.plies_of_calls == [1])
     state = match_resign(code=seat.room.code, person=guest())
     assert (state["status"], state["thinking"]) == ("finished", False)
     room_reset(code=seat.room.code, person=guest())
@@ -184,18 +184,18 @@ def test_a_slow_player_plays_exhibitions_ply_by_ply(slow_player: SlowPlayer) -> 
     seat = room_create(person=guest(), game=NC, first="ponderer", second="random")
     state = match_step(code=seat.room.code, person=guest(), ply=0, max_plies=4)
     assert (state["ply"], state["thinking"]) == (0, True)
-    assert_soon(lambda: slow_player.thoughts == [0])
+    assert_soon(lambda: slow_player.plies_of_calls == [0])
     assert match_step(code=seat.room.code, person=guest(), max_plies=100)["version"] == state["version"]
     slow_player.may_move.set()
     assert_soon(lambda: state_of(seat)["ply"] == 4)
     assert state_of(seat)["thinking"] is False
     slow_player.may_move.clear()
     match_step(code=seat.room.code, person=guest(), ply=4, max_plies=50)
-    assert_soon(lambda: slow_player.thoughts == [0, 2, 4])
-    slow_player.dies = True
+    assert_soon(lambda: slow_player.plies_of_calls == [0, 2, 4])
+    slow_player.raises_error = True
     slow_player.may_move.set()
     assert_soon(background_moves.is_idle)
-    slow_player.dies = False
+    slow_player.raises_error = False
     expire_deadline(seat)
     assert_soon(lambda: state_of(seat)["ply"] == 5)
 

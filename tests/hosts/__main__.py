@@ -308,7 +308,7 @@ class Acts:
         assert self.ask("GET", f"machines/{machines[0]}")["games"] == n_games
         assert self._beads(machines[0]) == self._beads(alone), "a release left other beads"
         text = f"{self._summary(found)}; {n_games:,} games learnt, asked beside: {dict(asked.statuses)}"
-        assert not asked.broken, f"{asked.broken[:5]}; {text}"
+        assert not asked.faults, f"{asked.faults[:5]}; {text}"
         assert found["away_s"], f"no socket broke; {text}"
         assert IS_SMALL or max(found["away_s"]) <= BACK_S, f"a socket was away for {max(found['away_s']):.1f} s; {text}"
         return text

@@ -36,7 +36,7 @@ from learning.workers.pairings import tournament_play, tournament_tell
 from learning.workers.runs import RUNS, run_execute
 from menace_site.asgi import application, websocket_urlpatterns
 from tests.factories import NC, guest, machine, person, play_out, room, room_view, run_retention, user
-from tests.sockets import PAGE, RunSocket, Socket, session_of, token_of, tournament_after
+from tests.sockets import PAGE_HEADERS, RunSocket, Socket, session_of, token_of, tournament_after
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("small_samples")]
 in_db = database_sync_to_async
@@ -83,7 +83,7 @@ class ViewerSocket(Socket):
     """A browser's connection to a room, with its session."""
 
     def __init__(self, code: str, session: str) -> None:
-        headers = [*PAGE, (b"cookie", f"sessionid={session}".encode())]
+        headers = [*PAGE_HEADERS, (b"cookie", f"sessionid={session}".encode())]
         WebsocketCommunicator.__init__(self, application, f"/api/rooms/{code}/ws", headers)
 
 

@@ -24,7 +24,7 @@ import yaml
 from menace_site.local import processes
 from menace_site.local.servers import BASE_DIR
 from tests.bench.prepared import prepare
-from tests.environment import of_a_shell
+from tests.environment import shell_environment
 from tests.site.test_supervisor import Run, free_port
 from tests.sizes import sized
 from tests.waiting import HANG_S, wait_until
@@ -122,7 +122,7 @@ class Watched:
 
     def manage(self, code: str) -> None:
         """Run code in the site's own environment."""
-        env = {**of_a_shell(), "DJANGO_SETTINGS_MODULE": "menace_site.settings", "BEADBOX_LOCAL": "1"}
+        env = {**shell_environment(), "DJANGO_SETTINGS_MODULE": "menace_site.settings", "BEADBOX_LOCAL": "1"}
         command = [sys.executable, str(BASE_DIR / "manage.py"), "shell", "--no-imports", "--command", code]
         subprocess.run(command, env=env | {"BEADBOX_VAR": str(self.run.var)}, check=True)
 

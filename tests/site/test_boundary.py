@@ -26,7 +26,7 @@ from games.routing import SITE_SOCKET_PATH
 from menace_site.observability.access_log import AccessLog
 from menace_site.server.boundary import Application, BlockedAddresses, SocketBoundary, is_program
 from menace_site.server.security_headers import security_headers, security_headers_of_asgi
-from tests.sockets import PAGE
+from tests.sockets import PAGE_HEADERS
 
 
 def bounded(application: Application) -> AccessLog:
@@ -131,7 +131,7 @@ def test_unreadable_cookie_raises_no_error() -> None:
 async def test_socket_to_an_unknown_path_is_closed() -> None:
     from menace_site.asgi import application
 
-    socket = WebsocketCommunicator(application, "/nowhere", headers=PAGE)
+    socket = WebsocketCommunicator(application, "/nowhere", headers=PAGE_HEADERS)
     connected, code = await socket.connect()
     assert not connected
     assert code == 4404
@@ -141,11 +141,11 @@ async def handshake(
     address: str, *, path: str = "/api/rooms/abc/ws", forwarded: str = "", can_answer: bool = True
 ) -> dict[str, Any]:
     """Open a socket of a page from this address; return the first event that the site sends, with the body's JSON."""
-    headers = [*PAGE, (b"x-forwarded-for", forwarded.encode())]
+    headers = [*PAGE_HEADERS, (b"x-forwarded-for", forwarded.encode())]
     scope = {
         "type": "websocket",
         "path": path,
-        "headers": headers if forwarded else PAGE,
+        "headers": headers if forwarded else PAGE_HEADERS,
         "query_string": b"",
         "client": [address, 5000],
         "extensions": {"websocket.http.response": {}} if can_answer else {},
@@ -192,7 +192,13 @@ async def test_open_sockets_of_an_address_have_a_limit(settings: Any) -> None:
     assert limit.boundary is not None
 
     async def opened(address: str) -> tuple[ApplicationCommunicator, str]:
-        scope = {"type": "websocket", "path": "/", "headers": PAGE, "query_string": b"", "client": [address, 5000]}
+        scope = {
+            "type": "websocket",
+            "path": "/",
+            "headers": PAGE_HEADERS,
+            "query_string": b"",
+            "client": [address, 5000],
+        }
         socket = ApplicationCommunicator(limit, scope | {"extensions": {"websocket.http.response": {}}})
         await socket.send_input({"type": "websocket.connect"})
         return socket, (await socket.receive_output())["type"]
@@ -474,7 +480,7 @@ async def test_accepted_socket_is_closed_with_its_code() -> None:
         await accept(scope, receive, send)
         await send({"type": "websocket.close", "code": 4404})
 
-    scope = {"type": "websocket", "path": "/", "headers": PAGE, "query_string": b""}
+    scope = {"type": "websocket", "path": "/", "headers": PAGE_HEADERS, "query_string": b""}
     scope |= {"extensions": {"websocket.http.response": {}}}
     socket, before = ApplicationCommunicator(bounded(closing), scope), n_refused()
     await socket.send_input({"type": "websocket.connect"})

@@ -27,13 +27,13 @@ def test_class_at_one_address_meets_no_rate_limit() -> None:
         for name, (blocked, sockets, seconds) in CLASSES.items():
             lesson = Lesson(site.port, seconds)
             asyncio.run(run_lesson(lesson, blocked=blocked, sockets=sockets))
-            print(f"{name}: {lesson.figures}")  # noqa: T201
-            assert lesson.statuses[429] == 0, lesson.refused
-            assert not any("throttled" in refusal or "too_many" in refusal for refusal in lesson.refused), (
-                lesson.refused
+            print(f"{name}: {lesson.report}")  # noqa: T201
+            assert lesson.statuses[429] == 0, lesson.refusals
+            assert not any("throttled" in refusal or "too_many" in refusal for refusal in lesson.refusals), (
+                lesson.refusals
             )
             failed = {status for status in lesson.statuses if status >= 400} - {409, 503}  # overtaken, busy
-            assert failed == set(), lesson.refused
+            assert failed == set(), lesson.refusals
         assert asyncio.run(meets_a_rate(site.port)), "this site has no rates"
 
 

@@ -11,7 +11,7 @@ import redis
 
 from menace_site.local import servers
 from tests.conftest import CannotTry
-from tests.environment import of_a_shell
+from tests.environment import shell_environment
 from tests.site.test_supervisor import Run
 from tests.site.visitor_by_address import visit
 
@@ -52,7 +52,7 @@ def test_site_runs_on_postgresql_15_and_redis_7(
             run.wait_until_serving()
             assert not {"postgres", "valkey"} & set(run.children())
             visit(f"http://localhost:{run.port}", "oldest")
-            env = {**of_a_shell(), **urls, "BEADBOX_VAR": str(run.var), "BEADBOX_LOCAL": "1"}
+            env = {**shell_environment(), **urls, "BEADBOX_VAR": str(run.var), "BEADBOX_LOCAL": "1"}
             for words, output in ((["shell", "--no-imports", "--command", TRAIN], "finished 2000"), (["audit"], "")):
                 command = [sys.executable, "manage.py", *words]
                 process = subprocess.run(

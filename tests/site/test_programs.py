@@ -13,7 +13,7 @@ from beadbox import __version__
 from menace_site.local.servers import BASE_DIR
 from tests.bench.__main__ import ALONE, KNOWN
 from tests.conftest import CannotTry
-from tests.environment import of_a_shell
+from tests.environment import shell_environment
 
 pytestmark = pytest.mark.soak
 
@@ -24,7 +24,7 @@ def run(*words: str, cwd: Path = BASE_DIR, **environment: str) -> subprocess.Com
     return subprocess.run(
         [sys.executable, *words],
         cwd=cwd,
-        env={**of_a_shell(), "SMALL": "1", **environment},
+        env={**shell_environment(), "SMALL": "1", **environment},
         capture_output=True,
         text=True,
         check=False,

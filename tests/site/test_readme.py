@@ -16,7 +16,7 @@ import pytest
 from menace_site.local.servers import BASE_DIR
 from tests.bench.prepared import prepare
 from tests.conftest import CannotTry
-from tests.environment import of_a_shell
+from tests.environment import shell_environment
 from tests.site.test_supervisor import read
 from tests.waiting import HANG_S, wait_until
 
@@ -63,7 +63,7 @@ def two_hosts() -> Iterator[tuple[list[str], list[str]]]:
 def started(line: str, var: Path, before: list[str]) -> Iterator[list[str]]:
     """Run a line in a shell, yield the addresses that it prints once it serves, and end it by Ctrl-C."""
     # The packages are there. Nothing is installed, as a second host reaches no registry.
-    env = of_a_shell() | {"BEADBOX_VAR": str(var), "MAKEFLAGS": "SITE= SERVERS="}
+    env = shell_environment() | {"BEADBOX_VAR": str(var), "MAKEFLAGS": "SITE= SERVERS="}
     output = var / "output"
     with output.open("wb") as file:
         run = subprocess.Popen(

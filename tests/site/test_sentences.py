@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from tests.sentences import ROOT, Sentence, sentences, split, text_of_template
+from tests.sentences import ROOT, Sentence, sentences, split_sentences, text_of_template
 
 MOST_WORDS = 20
 NO_SUBJECT = re.compile(
@@ -109,4 +109,4 @@ def test_template_text_is_split_into_sentences() -> None:
     source = (
         "<p>A <b>box</b> of {{ name }} opens. {% if it %}One{% else %}The other{% endif %} bead rolls.</p><p>So.</p>"
     )
-    assert list(split(text_of_template(source))) == ["A box of x opens.", "The other bead rolls."]
+    assert list(split_sentences(text_of_template(source))) == ["A box of x opens.", "The other bead rolls."]

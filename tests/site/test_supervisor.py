@@ -20,7 +20,7 @@ from menace_site.local import processes, servers, supervisor
 from menace_site.local.addresses import ListenAddress
 from menace_site.local.errors import ServerError
 from tests.bench.prepared import prepare
-from tests.environment import of_a_shell
+from tests.environment import shell_environment
 from tests.waiting import HANG_S, PAGE_HANG_S, wait_until
 
 CHILDREN = {
@@ -59,7 +59,7 @@ class Run:
         self.port = int(environment.get("PORT") or free_port())
         ours = {"BEADBOX_VAR": str(var), "BEADBOX_LOCAL": "1", "PORT": str(self.port)}
         ours["DJANGO_SETTINGS_MODULE"] = "menace_site.settings"
-        self.environment = {**of_a_shell(), **ours, **environment}
+        self.environment = {**shell_environment(), **ours, **environment}
         var.mkdir(parents=True, exist_ok=True)
         self.output = var / "output"
         with self.output.open("ab") as output:
