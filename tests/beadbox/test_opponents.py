@@ -88,13 +88,12 @@ OPPONENTS_WITH_GAMES = [
 @pytest.mark.parametrize(("opponent_class", "game"), OPPONENTS_WITH_GAMES, ids=lambda one: one.slug)
 def test_canonical_opponents_are_equivariant(opponent_class, game):
     opponent = opponent_class()
-    for position in reachable(game):
-        if game.is_terminal(position):
-            continue
-        replies = opponent.replies(game, position)
+    to_move = [position for position in reachable(game) if not game.is_terminal(position)]
+    replies = {position: set(opponent.replies(game, position)) for position in to_move}
+    for position, moves in replies.items():
         for symmetry in game.symmetries:
-            replies_to_image = opponent.replies(game, game.transform(position, symmetry))
-            assert {game.transform_move(move, symmetry) for move in replies} == set(replies_to_image), position
+            image = game.transform(position, symmetry)
+            assert replies[image] == {game.transform_move(move, symmetry) for move in moves}, position
 
 
 class OtherEngine(Engine):
