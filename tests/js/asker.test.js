@@ -4,7 +4,7 @@ import { beforeEach, mock, test } from "node:test";
 import { Socket, troubleWords } from "../../static/js/socket.js";
 import { FakeWebSocket, settlePromises } from "./fakes.js";
 
-let events;
+let pageEvents;
 let requests;
 /** The server's next responses. Without any, it responds 304 (not modified) to requests with an ETag. */
 let responses;
@@ -16,12 +16,12 @@ beforeEach(() => {
   FakeWebSocket.instances = [];
   requests = [];
   responses = [];
-  events = new EventTarget();
+  pageEvents = new EventTarget();
   Object.assign(globalThis, {
     WebSocket: FakeWebSocket,
     location: { protocol: "https:", href: "https://beadbox.example/rooms/abc" },
     document: Object.assign(new EventTarget(), { visibilityState: "visible", cookie: "a=b; csrftoken=secret; c=d" }),
-    addEventListener: (name, listener) => events.addEventListener(name, listener),
+    addEventListener: (name, listener) => pageEvents.addEventListener(name, listener),
     fetch: async (address, { method = "GET", headers, body }) => {
       requests.push({ method, address, headers, body });
       const answer =
@@ -58,32 +58,32 @@ function openSocket(options = {}) {
 }
 
 async function advance(ms) {
-  for (let left = ms; left > 0; left -= 100) {
-    mock.timers.tick(Math.min(100, left));
+  for (let remaining = ms; remaining > 0; remaining -= 100) {
+    mock.timers.tick(Math.min(100, remaining));
     await settlePromises();
   }
 }
 
-/** The ways in which networks block sockets: what happens to each new socket. */
+/** The ways in which networks block sockets: each function acts on a new socket as the network does. */
 const FILTERS = {
-  "refuse them": (connection) => connection.simulateClose(),
+  "refuse sockets": (connection) => connection.simulateClose(),
   "never answer": () => {},
-  "accept them without messages": (connection) => connection.simulateOpen(),
-  "accept them and drop them": (connection) => {
+  "accept sockets without messages": (connection) => connection.simulateOpen(),
+  "accept and drop sockets": (connection) => {
     connection.simulateOpen();
     connection.simulateClose();
   },
-  "drop them after the first message": (connection) => {
+  "drop sockets after the first message": (connection) => {
     connection.simulateOpen();
     connection.simulateMessage({ type: "joined", data: { version: 1 } });
     connection.simulateClose();
   },
 };
 
-/** Advances the time. Meanwhile the filter acts on each new socket. */
+/** Advances the time, while the filter acts on each new socket. */
 async function advanceWithFilter(filter, ms) {
   let nFiltered = 0;
-  for (let left = ms; left > 0; left -= 100) {
+  for (let remaining = ms; remaining > 0; remaining -= 100) {
     for (; nFiltered < FakeWebSocket.instances.length; nFiltered += 1) filter(FakeWebSocket.instances[nFiltered]);
     await advance(100);
   }
@@ -124,10 +124,10 @@ test("an early move is sent when the page knows whether sockets work", async () 
 
 test("polls become rarer without news, and frequent after a move", async () => {
   const { received, socket } = openSocket();
-  await advanceWithFilter(FILTERS["refuse them"], 2_000);
+  await advanceWithFilter(FILTERS["refuse sockets"], 2_000);
   const requestsWithin = async (ms) => {
     const before = requests.length;
-    await advanceWithFilter(FILTERS["refuse them"], ms);
+    await advanceWithFilter(FILTERS["refuse sockets"], ms);
     return requests.length - before;
   };
   const nFirst = await requestsWithin(10_000);
@@ -144,7 +144,7 @@ test("polls become rarer without news, and frequent after a move", async () => {
 
 test("a page that expects more states polls every second", async () => {
   openSocket({ isLively: () => true });
-  await advanceWithFilter(FILTERS["refuse them"], 2_000);
+  await advanceWithFilter(FILTERS["refuse sockets"], 2_000);
   responses = Array.from({ length: 10 }, (_, n) => stateResponse(n + 2));
   const before = requests.length;
   await advance(5_000);
@@ -153,7 +153,7 @@ test("a page that expects more states polls every second", async () => {
 
 test("a hidden page does not poll, and polls at once when shown", async () => {
   openSocket();
-  await advanceWithFilter(FILTERS["refuse them"], 3_000);
+  await advanceWithFilter(FILTERS["refuse sockets"], 3_000);
   Object.assign(document, { visibilityState: "hidden" });
   document.dispatchEvent(new Event("visibilitychange"));
   await advance(2_000); // ends the requests that have begun
@@ -168,7 +168,7 @@ test("a hidden page does not poll, and polls at once when shown", async () => {
 
 test("sockets are tried again, and replace polls when they work", async () => {
   const { received } = openSocket();
-  await advanceWithFilter(FILTERS["refuse them"], 60_000);
+  await advanceWithFilter(FILTERS["refuse sockets"], 60_000);
   const nTries = FakeWebSocket.instances.length;
   assert.ok(nTries <= 10, `${nTries} tries in a minute`);
   while (FakeWebSocket.instances.length === nTries) await advance(1_000);
@@ -187,7 +187,7 @@ test("sockets are tried again, and replace polls when they work", async () => {
 
 test("refusals and failed requests give the same frames as a socket", async () => {
   const { received, socket } = openSocket();
-  await advanceWithFilter(FILTERS["refuse them"], 2_000);
+  await advanceWithFilter(FILTERS["refuse sockets"], 2_000);
   responses = [response(503, { code: "busy", detail: "Very many." }, { "Retry-After": "2" })];
   socket.send("move", { move: "5" });
   await settlePromises();
@@ -201,7 +201,7 @@ test("refusals and failed requests give the same frames as a socket", async () =
 
 test("a page that joins again gets the whole state", async () => {
   const { received, socket } = openSocket();
-  await advanceWithFilter(FILTERS["refuse them"], 3_000);
+  await advanceWithFilter(FILTERS["refuse sockets"], 3_000);
   socket.rejoin();
   responses = [stateResponse(1)];
   await advance(100);
@@ -212,7 +212,7 @@ test("a page that joins again gets the whole state", async () => {
 test("a deleted room gets no more polls and no new sockets", async () => {
   const { received } = openSocket();
   responses = [response(404, { code: "room_not_found", detail: "There is no room with this code." })];
-  await advanceWithFilter(FILTERS["refuse them"], 3_000);
+  await advanceWithFilter(FILTERS["refuse sockets"], 3_000);
   assert.equal(received.frames.at(-1).data.code, "room_not_found");
   const before = [requests.length, FakeWebSocket.instances.length];
   await advance(120_000);
@@ -222,7 +222,7 @@ test("a deleted room gets no more polls and no new sockets", async () => {
 test("a response of a filter does not end the polls", async () => {
   const { received } = openSocket();
   responses = [response(403, { error: "blocked" }), response(408, {}), stateResponse(2)];
-  await advanceWithFilter(FILTERS["refuse them"], 10_000);
+  await advanceWithFilter(FILTERS["refuse sockets"], 10_000);
   assert.equal(received.status.at(-1), "asking");
   assert.equal(received.frames.at(-1).data.version, 2);
 });
@@ -230,14 +230,14 @@ test("a response of a filter does not end the polls", async () => {
 test("the page obeys Retry-After and reports a database outage", async () => {
   const { received } = openSocket();
   responses = [response(503, { code: "unavailable" }, { "Retry-After": "5" })];
-  await advanceWithFilter(FILTERS["refuse them"], 3_000);
+  await advanceWithFilter(FILTERS["refuse sockets"], 3_000);
   assert.equal(received.status.at(-1), "away");
   assert.equal(requests.length, 1);
   responses = [response(429, { code: "throttled" }, { "Retry-After": "20" })];
   mock.method(Math, "random", () => 0);
-  await advanceWithFilter(FILTERS["refuse them"], 7_000);
+  await advanceWithFilter(FILTERS["refuse sockets"], 7_000);
   const before = requests.length;
-  await advanceWithFilter(FILTERS["refuse them"], 10_000);
+  await advanceWithFilter(FILTERS["refuse sockets"], 10_000);
   assert.equal(requests.length, before);
 });
 

@@ -5,13 +5,13 @@ import { readFile } from "node:fs/promises";
 import { test } from "node:test";
 import { ESLint } from "eslint";
 import stylelint from "stylelint";
-import { OLDEST } from "./browsers.js";
-import { readByOldest } from "./old_browser.js";
+import { OLDEST_BROWSERS } from "./browsers.js";
+import { styleSheetOfOldest } from "./old_browser.js";
 import styles from "./stylelint.config.js";
 
 const eslint = new ESLint({ cwd: import.meta.dirname, overrideConfigFile: "eslint.config.js" });
 
-async function messagesOf(text, filePath) {
+async function scriptMessages(text, filePath) {
   const [{ messages }] = await eslint.lintText(text, { filePath });
   return messages.map(({ message }) => message);
 }
@@ -88,8 +88,8 @@ const OLD_PAGES = ['<dialog id="a"{% if b %} hidden{% endif %}>{{ c|json_script:
 
 const GROUPS = [
   ["style", styleMessages, NEW_STYLES, OLD_STYLES],
-  ["script", (text) => messagesOf(text, "new.js"), NEW_SCRIPTS, OLD_SCRIPTS],
-  ["page", (text) => messagesOf(text, "new.html"), NEW_PAGES, OLD_PAGES],
+  ["script", (text) => scriptMessages(text, "new.js"), NEW_SCRIPTS, OLD_SCRIPTS],
+  ["page", (text) => scriptMessages(text, "new.html"), NEW_PAGES, OLD_PAGES],
 ];
 for (const [kind, check, refusedTexts, acceptedTexts] of GROUPS) {
   for (const text of refusedTexts)
@@ -101,15 +101,15 @@ for (const [kind, check, refusedTexts, acceptedTexts] of GROUPS) {
 test("an old browser skips unknown features and queries for them", async () => {
   const sheet = `a { color: light-dark(#fff, #000); margin: 0 }
     b:has(i), b { color: red } @supports (color: red) { c { color: red } } d { text-wrap: balance; top: 0 }`;
-  assert.equal((await readByOldest(sheet)).replace(/\s+/g, " "), "a { margin: 0 } d { top: 0 }");
+  assert.equal((await styleSheetOfOldest(sheet)).replace(/\s+/g, " "), "a { margin: 0 } d { top: 0 }");
 });
 
 test("the document and the page name the oldest browsers", async () => {
   const page = await readFile(new URL("../../docs/browsers.md", import.meta.url), "utf8");
-  const sentence = await readFile(new URL("../../templates/_browsers.html", import.meta.url), "utf8");
+  const template = await readFile(new URL("../../templates/_browsers.html", import.meta.url), "utf8");
   const names = { safari: "Safari", ios_saf: "iOS", chrome: "Chrome", edge: "Edge", firefox: "Firefox" };
-  for (const one of OLDEST.map((each) => each.split(" "))) {
+  for (const one of OLDEST_BROWSERS.map((each) => each.split(" "))) {
     assert.match(page, new RegExp(`${names[one[0]]} ${one[1]}`));
-    if (one[0] !== "ios_saf") assert.match(sentence, new RegExp(`${names[one[0]]} ${one[1]}`));
+    if (one[0] !== "ios_saf") assert.match(template, new RegExp(`${names[one[0]]} ${one[1]}`));
   }
 });

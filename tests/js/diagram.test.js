@@ -21,7 +21,7 @@ const LAYOUT = {
   cells: NAMES.map((name, at) => ({ id: String(at + 1), x: (at % 3) + 0.5, y: Math.floor(at / 3) + 0.5, name })),
   roles: ["X", "O"],
 };
-const QUARTER = { name: "a quarter turn clockwise", cells: [2, 5, 8, 1, 4, 7, 0, 3, 6], exchanged: false };
+const QUARTER_TURN = { name: "a quarter turn clockwise", cells: [2, 5, 8, 1, 4, 7, 0, 3, 6], exchanged: false };
 
 test("a box without a symmetry is drawn unchanged", () => {
   assert.deepEqual(
@@ -32,15 +32,15 @@ test("a box without a symmetry is drawn unchanged", () => {
 
 test("pieces move with the cells of a turned box", () => {
   const pieces = ["X", null, null, null, null, null, null, null, "O"];
-  const placed = piecesOnBoard(LAYOUT, pieces, QUARTER);
-  assert.deepEqual([placed[2], placed[6]], ["X", "O"]);
-  assert.equal(placed.filter(Boolean).length, 2);
-  assert.deepEqual(cellPlaces(LAYOUT, QUARTER).centres[0], { x: 2.5, y: 0.5 });
-  assert.ok(isTurned(QUARTER));
+  const boardPieces = piecesOnBoard(LAYOUT, pieces, QUARTER_TURN);
+  assert.deepEqual([boardPieces[2], boardPieces[6]], ["X", "O"]);
+  assert.equal(boardPieces.filter(Boolean).length, 2);
+  assert.deepEqual(cellPlaces(LAYOUT, QUARTER_TURN).centres[0], { x: 2.5, y: 0.5 });
+  assert.ok(isTurned(QUARTER_TURN));
 });
 
 test("a box with exchanged cells is drawn as printed", () => {
-  const exchanged = { ...QUARTER, name: "heaps exchanged", exchanged: true };
+  const exchanged = { ...QUARTER_TURN, name: "heaps exchanged", exchanged: true };
   assert.deepEqual(cellPlaces(LAYOUT, exchanged), cellPlaces(LAYOUT, undefined));
   assert.equal(piecesOnBoard(LAYOUT, LAYOUT.cells, exchanged)[2], LAYOUT.cells[0]);
   assert.ok(!isTurned(exchanged));
@@ -55,8 +55,8 @@ test("lines connect points", () => {
 
 test("lines separate only neighbouring cells", () => {
   assert.equal(ruling(LAYOUT).match(/M/g).length, 4);
-  const hole = { ...LAYOUT, cells: LAYOUT.cells.filter(({ id }) => id !== "5") };
-  assert.equal(ruling(hole).match(/M/g).length, 8);
+  const layoutWithHole = { ...LAYOUT, cells: LAYOUT.cells.filter(({ id }) => id !== "5") };
+  assert.equal(ruling(layoutWithHole).match(/M/g).length, 8);
 });
 
 test("one-cell moves have beads on cells, longer moves on threads", () => {
@@ -80,10 +80,10 @@ test("edge labels follow the board when it is mirrored or turned", () => {
   const board = { shape: "square", columns: 2, rows: 2, roles: ["w", "b"], role_names: ["w", "b"], cells };
   const labelTexts = (layout, ...more) => edgeLabels(layout, ...more).map(({ text, x, y }) => `${text} ${x} ${y}`);
   assert.deepEqual(labelTexts(board), []);
-  const named = { ...board, coordinates: "edges" };
-  assert.deepEqual(labelTexts(named), ["a 50 217", "b 150 217", "2 -17 50", "1 -17 150"]);
-  const mirrored = cellPlaces(named, { cells: [1, 0, 3, 2] });
-  assert.deepEqual(labelTexts(named, mirrored), ["a 150 217", "b 50 217", "2 -17 50", "1 -17 150"]);
-  const quarter = cellPlaces(named, { cells: [1, 3, 0, 2] });
-  assert.deepEqual(labelTexts(named, quarter), ["2 150 217", "1 50 217", "a -17 50", "b -17 150"]);
+  const boardWithNames = { ...board, coordinates: "edges" };
+  assert.deepEqual(labelTexts(boardWithNames), ["a 50 217", "b 150 217", "2 -17 50", "1 -17 150"]);
+  const mirroredPlaces = cellPlaces(boardWithNames, { cells: [1, 0, 3, 2] });
+  assert.deepEqual(labelTexts(boardWithNames, mirroredPlaces), ["a 150 217", "b 50 217", "2 -17 50", "1 -17 150"]);
+  const turnedPlaces = cellPlaces(boardWithNames, { cells: [1, 3, 0, 2] });
+  assert.deepEqual(labelTexts(boardWithNames, turnedPlaces), ["2 150 217", "1 50 217", "a -17 50", "b -17 150"]);
 });

@@ -3,9 +3,9 @@
 import html from "@html-eslint/eslint-plugin";
 import bcd from "@mdn/browser-compat-data" with { type: "json" };
 import esx from "eslint-plugin-es-x";
-import { BASELINE_YEAR, OLDEST } from "./browsers.js";
+import { BASELINE_YEAR, OLDEST_BROWSERS } from "./browsers.js";
 
-const VERSIONS = OLDEST.map((one) => one.split(" ")).map(([name, version]) => [
+const OLDEST_VERSIONS = OLDEST_BROWSERS.map((one) => one.split(" ")).map(([name, version]) => [
   name.replace("ios_saf", "safari_ios"),
   version,
 ]);
@@ -14,7 +14,7 @@ const INTERFACES = { ...bcd.api, ...bcd.javascript.builtins };
 const DOM_INTERFACES = /Element$|^(Node|Document|DocumentFragment|Event|Animation|Response|Request|Blob|URL)$/;
 
 function isKnown({ __compat: { support } }) {
-  return VERSIONS.every(([browser, oldest]) =>
+  return OLDEST_VERSIONS.every(([browser, oldest]) =>
     [support[browser]]
       .flat()
       .some(
@@ -24,15 +24,15 @@ function isKnown({ __compat: { support } }) {
   );
 }
 
-/** Names of members of the language and the DOM that one of the oldest browsers knows in no object. */
-const UNKNOWN = new Set();
-const known = new Set();
+/** Names of members of the language and the DOM that at least one of the oldest browsers lacks in every object. */
+const UNKNOWN_MEMBERS = new Set();
+const knownMembers = new Set();
 for (const [owner, members] of Object.entries(INTERFACES))
   for (const [name, { __compat: compat }] of Object.entries(members))
-    if (compat && isKnown({ __compat: compat })) known.add(name);
+    if (compat && isKnown({ __compat: compat })) knownMembers.add(name);
     else if (compat && !compat.status?.deprecated && (owner in bcd.javascript.builtins || DOM_INTERFACES.test(owner)))
-      UNKNOWN.add(name);
-for (const name of known) UNKNOWN.delete(name);
+      UNKNOWN_MEMBERS.add(name);
+for (const name of knownMembers) UNKNOWN_MEMBERS.delete(name);
 
 /** @type {import("eslint").Rule.RuleModule} */
 const browserHasIt = {
@@ -46,9 +46,9 @@ const browserHasIt = {
         const { name } = property;
         const owner =
           object.type === "Identifier" && Object.hasOwn(INTERFACES, object.name) ? INTERFACES[object.name] : {};
-        const own = owner[`${name}_static`] ?? owner[name];
+        const member = owner[`${name}_static`] ?? owner[name];
         const isUsed = (parent.type === "CallExpression" && parent.callee === node) || /^aria[A-Z]/.test(name);
-        if (own?.__compat ? !isKnown(own) : isUsed && UNKNOWN.has(name)) report(property, name);
+        if (member?.__compat ? !isKnown(member) : isUsed && UNKNOWN_MEMBERS.has(name)) report(property, name);
       },
       "Program:exit"(node) {
         for (const { identifier } of context.sourceCode.getScope(node).through)

@@ -10,7 +10,7 @@ runInThisContext(readFileSync(file, "utf8"));
 export const { learnKernel: kernel } = globalThis;
 
 /** Returns the result of a case: the machine after all games, with a trace of the last game. */
-function result(graphs, { graph, plan, seed, games }) {
+function caseResult(graphs, { graph, plan, seed, games }) {
   const compiled = kernel.compilePlan(graphs[graph], plan);
   const run = kernel.newRun(compiled, seed);
   kernel.train(run, games - 1);
@@ -29,7 +29,7 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const scores =
     band && Array.from({ length: band.machines }, (_, seed) => kernel.scoresAtGames(compiled, seed, band.measure));
   const output = {
-    results: cases.map((kernelCase) => result(graphs, kernelCase)),
+    results: cases.map((kernelCase) => caseResult(graphs, kernelCase)),
     band: band && { scores, ...kernel.quantiles(scores) },
     curve_marks: kernel.CURVE_GAMES,
     band_marks: kernel.BAND_GAMES,

@@ -21,29 +21,29 @@ test("the most urgent input determines the state", () => {
     ["jumping", { targetGames: null }],
     ["introducing", { isIntroduction: false }],
   ];
-  for (const [state, done] of order) {
+  for (const [state, change] of order) {
     assert.equal(stateOf(inputs(all), { games: 10, isBehind: true }), state);
-    Object.assign(all, done);
+    Object.assign(all, change);
   }
   assert.equal(stateOf(inputs(all), { games: 10, isBehind: true }), "comparing");
   assert.equal(stateOf(inputs(all), UP_TO_DATE), "stepping");
 });
 
 test("games run until the maximum, at each speed", () => {
-  const at = (speed, games = 10) => stateOf(inputs({ speed }), { games, isBehind: false });
+  const stateAt = (speed, games = 10) => stateOf(inputs({ speed }), { games, isBehind: false });
   assert.deepEqual(
-    ["move", "game", "ten"].map((speed) => at(speed)),
+    ["move", "game", "ten"].map((speed) => stateAt(speed)),
     ["playing", "playing", "playing"],
   );
-  assert.deepEqual([at("thousand"), at("full")], ["playing-fast", "playing-fast"]);
-  assert.equal(at("full", MAX_GAMES), "ended");
+  assert.deepEqual([stateAt("thousand"), stateAt("full")], ["playing-fast", "playing-fast"]);
+  assert.equal(stateAt("full", MAX_GAMES), "ended");
   assert.equal(stateOf(inputs({ isRunning: false }), { games: MAX_GAMES, isBehind: false }), "paused");
 });
 
 test("a new input ends the wait and keeps the other inputs", async () => {
-  const changing = new Inputs(inputs({ stepsLeft: 2 }));
-  const wait = changing.waitForChange();
-  changing.change({ targetGames: 7 });
+  const pageInputs = new Inputs(inputs({ stepsLeft: 2 }));
+  const wait = pageInputs.waitForChange();
+  pageInputs.change({ targetGames: 7 });
   await wait;
-  assert.deepEqual([changing.values.targetGames, changing.values.stepsLeft], [7, 2]);
+  assert.deepEqual([pageInputs.values.targetGames, pageInputs.values.stepsLeft], [7, 2]);
 });

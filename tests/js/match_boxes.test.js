@@ -37,12 +37,12 @@ test("beads of a slot share its chance if their piece is there", () => {
       { id: "b1", x: 1.5, y: 0.5 },
     ],
   };
-  const opened = {
+  const openedBox = {
     symmetry: { cells: [0, 1] },
     box: { board: ["X", null] },
     slots: [{ colour: 0, mark: "A", probability: 0.5, moves: ["a1b1", "b1"], paths: [["a1", "b1"], ["b1"]] }],
   };
-  const chances = (pieces) => beadsOf(opened, pieces, layout).map(({ cells, probability }) => [cells, probability]);
+  const chances = (pieces) => beadsOf(openedBox, pieces, layout).map(({ cells, probability }) => [cells, probability]);
   assert.deepEqual(chances(["X", null]), [
     [[0, 1], 0.25],
     [[1], 0.25],

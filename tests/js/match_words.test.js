@@ -15,7 +15,7 @@ import {
 const layout = { roles: ["X", "O"], role_names: ["crosses", "noughts"] };
 const PLAYER = { role: "X", layout };
 const WATCHER = { role: null, layout };
-const NOW = {
+const STATE = {
   status: "playing",
   turn: "O",
   thinking: false,
@@ -25,86 +25,89 @@ const NOW = {
   ],
   moves: [],
 };
-const over = (outcome) => ({ ...NOW, status: "finished", turn: null, outcome });
+const finishedState = (outcome) => ({ ...STATE, status: "finished", turn: null, outcome });
 
 test("the viewer is You, other players have names", () => {
-  assert.equal(nameOf(NOW, "X", PLAYER), "You");
-  assert.equal(nameOf(NOW, "X", WATCHER), "Ada");
+  assert.equal(nameOf(STATE, "X", PLAYER), "You");
+  assert.equal(nameOf(STATE, "X", WATCHER), "Ada");
 });
 
 test("spectators see the side after equal names", () => {
-  const twins = { ...NOW, seats: NOW.seats.map((seat) => ({ ...seat, name: "Guest" })) };
+  const twins = { ...STATE, seats: STATE.seats.map((seat) => ({ ...seat, name: "Guest" })) };
   assert.equal(nameOf(twins, "X", WATCHER), "Guest (crosses)");
   assert.equal(nameOf(twins, "O", PLAYER), "Guest");
 });
 
 test("the status of a match", () => {
   const withPrompts = { ...PLAYER.layout, prompts: ["Your turn: place a cross.", "Your turn: place a nought."] };
-  assert.equal(statusWords({ ...NOW, turn: "X" }, { ...PLAYER, layout: withPrompts }), "Your turn: place a cross.");
-  assert.equal(statusWords(NOW, PLAYER), "MENACE (noughts) to move.");
-  assert.equal(statusWords({ ...NOW, thinking: true }, PLAYER), "MENACE (noughts) is thinking…");
-  assert.equal(statusWords({ ...NOW, status: "waiting" }, PLAYER), "Waiting for the other player.");
-  assert.equal(statusWords({ ...NOW, status: "waiting" }, WATCHER), "One seat is still free.");
+  assert.equal(statusWords({ ...STATE, turn: "X" }, { ...PLAYER, layout: withPrompts }), "Your turn: place a cross.");
+  assert.equal(statusWords(STATE, PLAYER), "MENACE (noughts) to move.");
+  assert.equal(statusWords({ ...STATE, thinking: true }, PLAYER), "MENACE (noughts) is thinking…");
+  assert.equal(statusWords({ ...STATE, status: "waiting" }, PLAYER), "Waiting for the other player.");
+  assert.equal(statusWords({ ...STATE, status: "waiting" }, WATCHER), "One seat is still free.");
 });
 
 test("a draw offer, for each viewer", () => {
-  const offered = (by, kind = "human") => ({
-    ...NOW,
-    seats: NOW.seats.map((seat) => ({ ...seat, kind })),
+  const stateWithOffer = (by, kind = "human") => ({
+    ...STATE,
+    seats: STATE.seats.map((seat) => ({ ...seat, kind })),
     draw_offer: { by },
   });
   const visits = "The same position has come three times.";
-  assert.equal(drawOfferWords({ ...NOW, draw_offer: null }, PLAYER), "");
-  assert.equal(drawOfferWords(offered(null), PLAYER), `${visits} You can offer a draw.`);
+  assert.equal(drawOfferWords({ ...STATE, draw_offer: null }, PLAYER), "");
+  assert.equal(drawOfferWords(stateWithOffer(null), PLAYER), `${visits} You can offer a draw.`);
   for (const [now, viewer] of [
-    [offered(null, "machine"), PLAYER],
-    [offered(null), { ...PLAYER, roles: ["X", "O"] }],
+    [stateWithOffer(null, "machine"), PLAYER],
+    [stateWithOffer(null), { ...PLAYER, roles: ["X", "O"] }],
   ])
     assert.equal(drawOfferWords(now, viewer), `${visits} You can offer a draw. It ends the match at once.`);
-  assert.equal(drawOfferWords(offered(null), WATCHER), visits);
-  assert.equal(drawOfferWords(offered("X"), PLAYER), "You offer a draw. The offer ends with the next move.");
-  assert.equal(drawOfferWords(offered("O"), PLAYER), "MENACE offers a draw. Accept it, or play on.");
-  assert.equal(drawOfferWords(offered("X"), WATCHER), "Ada offers a draw.");
-  const agreed = over({ winner: null, termination: "agreed", reason: "both sides agreed" });
+  assert.equal(drawOfferWords(stateWithOffer(null), WATCHER), visits);
+  assert.equal(drawOfferWords(stateWithOffer("X"), PLAYER), "You offer a draw. The offer ends with the next move.");
+  assert.equal(drawOfferWords(stateWithOffer("O"), PLAYER), "MENACE offers a draw. Accept it, or play on.");
+  assert.equal(drawOfferWords(stateWithOffer("X"), WATCHER), "Ada offers a draw.");
+  const agreed = finishedState({ winner: null, termination: "agreed", reason: "both sides agreed" });
   assert.equal(outcomeWords(agreed, PLAYER), "A draw: both sides agreed.");
 });
 
-const LEARNT = {
-  ...NOW,
+const STATE_WITH_MACHINES = {
+  ...STATE,
   seats: [
     { role: "X", machine: { tells: "", see: "See the machine", see_named: "See Toy" } },
     { role: "O", machine: { tells: "boxes", see: "See all its boxes", see_named: "All boxes of MENACE" } },
   ],
 };
-const learnt = (...roles) => ({
-  ...LEARNT,
+const stateWithLessons = (...roles) => ({
+  ...STATE_WITH_MACHINES,
   learning: { lessons: roles.map((role) => ({ role, machine: { url: `/${role}`, name: role } })) },
 });
 
 test("links to machines that learnt have the text of their seats", () => {
-  assert.deepEqual(lessonLinks(learnt("X")), [{ url: "/X", words: "See the machine" }]);
-  assert.deepEqual(lessonLinks(learnt("O")), [{ url: "/O", words: "See all its boxes" }]);
+  assert.deepEqual(lessonLinks(stateWithLessons("X")), [{ url: "/X", words: "See the machine" }]);
+  assert.deepEqual(lessonLinks(stateWithLessons("O")), [{ url: "/O", words: "See all its boxes" }]);
   assert.deepEqual(
-    lessonLinks(learnt("X", "O")).map(({ words }) => words),
+    lessonLinks(stateWithLessons("X", "O")).map(({ words }) => words),
     ["See Toy", "All boxes of MENACE"],
   );
-  assert.deepEqual(lessonLinks({ ...learnt("O"), seats: [] }), [{ url: "/O", words: "O" }]);
+  assert.deepEqual(lessonLinks({ ...stateWithLessons("O"), seats: [] }), [{ url: "/O", words: "O" }]);
 });
 
 test("beads are mentioned only if a machine has boxes", () => {
-  assert.ok(tellsOfBeads(LEARNT));
-  assert.ok(!tellsOfBeads({ ...LEARNT, seats: LEARNT.seats.slice(0, 1) }));
+  assert.ok(tellsOfBeads(STATE_WITH_MACHINES));
+  assert.ok(!tellsOfBeads({ ...STATE_WITH_MACHINES, seats: STATE_WITH_MACHINES.seats.slice(0, 1) }));
 });
 
 test("the outcome, for players and spectators", () => {
-  const row = over({ winner: "O", termination: "three_in_a_row", reason: "three in a row" });
+  const row = finishedState({ winner: "O", termination: "three_in_a_row", reason: "three in a row" });
   assert.equal(outcomeWords(row, PLAYER), "MENACE won: three in a row.");
   assert.equal(outcomeWords(row, { role: "O", layout }), "You won: three in a row.");
-  assert.equal(outcomeWords(over({ winner: null, reason: "the board is full" }), PLAYER), "A draw: the board is full.");
-  const resigned = over({ winner: "O", termination: "resignation", reason: "resigned" });
+  assert.equal(
+    outcomeWords(finishedState({ winner: null, reason: "the board is full" }), PLAYER),
+    "A draw: the board is full.",
+  );
+  const resigned = finishedState({ winner: "O", termination: "resignation", reason: "resigned" });
   assert.equal(outcomeWords(resigned, PLAYER), "MENACE won: you gave up.");
   assert.equal(outcomeWords(resigned, WATCHER), "MENACE won: Ada gave up.");
-  const empty = over({ winner: "X", termination: "empty_box", reason: "empty" });
+  const empty = finishedState({ winner: "X", termination: "empty_box", reason: "empty" });
   assert.equal(outcomeWords(empty, PLAYER), "You won: MENACE found no bead in its box.");
 });
 
@@ -128,7 +131,7 @@ test("the log lists all events in order", () => {
     box: { position: "X........" },
   };
   const now = {
-    ...over({ winner: "X", termination: "resignation", reason: "resigned" }),
+    ...finishedState({ winner: "X", termination: "resignation", reason: "resigned" }),
     moves: [
       { ply: 0, role: "X", name: "top left" },
       { ply: 1, role: "O", name: "centre" },

@@ -9,7 +9,7 @@ import stylelint from "stylelint";
 import { OLDEST_RULES } from "./stylelint.config.js";
 
 /** Returns the part of a style sheet that the oldest browsers read. */
-export async function readByOldest(code) {
+export async function styleSheetOfOldest(code) {
   const { results } = await stylelint.lint({ code, config: OLDEST_RULES });
   const { root, messages } = results[0]._postcssResult;
   for (const { node } of messages) node.remove();
@@ -20,6 +20,8 @@ export async function readByOldest(code) {
 }
 
 if (import.meta.main) {
-  const sheets = process.argv.slice(2).map(async (path) => [path, await readByOldest(await readFile(path, "utf8"))]);
+  const sheets = process.argv
+    .slice(2)
+    .map(async (path) => [path, await styleSheetOfOldest(await readFile(path, "utf8"))]);
   process.stdout.write(JSON.stringify(Object.fromEntries(await Promise.all(sheets))));
 }

@@ -5,7 +5,7 @@ import { Socket } from "../../static/js/socket.js";
 import { FakeWebSocket } from "./fakes.js";
 
 let notice;
-let nLoaded = 0;
+let nLoads = 0;
 
 beforeEach(() => {
   mock.timers.reset();
@@ -26,8 +26,8 @@ beforeEach(() => {
 
 /** Loads a page and waits until it opens its socket. */
 async function loadPage(run = () => {}) {
-  nLoaded += 1;
-  await import(`../../static/js/site.js?${nLoaded}`);
+  nLoads += 1;
+  await import(`../../static/js/site.js?${nLoads}`);
   dispatchEvent(new Event("pageshow"));
   assert.equal(FakeWebSocket.instances.length, 0, "a page that is left at once opens no socket");
   run();
@@ -42,7 +42,7 @@ function setVisibility(visibilityState) {
 
 const simulateDatabase = (database) =>
   FakeWebSocket.instances.at(-1).simulateMessage({ type: "site", data: { database, spectators: "ok" } });
-const AWAY = "The site cannot reach its memory now. Nothing is lost, and it goes on by itself.";
+const OUTAGE_TEXT = "The site cannot reach its memory now. Nothing is lost, and it goes on by itself.";
 
 test("the page shows an outage and its end", async () => {
   await loadPage();
@@ -52,7 +52,7 @@ test("the page shows an outage and its end", async () => {
   mock.timers.tick(1_000);
   assert.deepEqual(notice, { hidden: true, textContent: "" }, "the normal state is not shown");
   simulateDatabase("away");
-  assert.deepEqual(notice, { hidden: false, textContent: AWAY });
+  assert.deepEqual(notice, { hidden: false, textContent: OUTAGE_TEXT });
   simulateDatabase("ok");
   mock.timers.tick(300);
   assert.deepEqual(notice, { hidden: false, textContent: "Everything works again." });
@@ -73,16 +73,16 @@ test("a hidden page closes its socket and reopens it when shown", async () => {
   setVisibility("visible");
   FakeWebSocket.instances[1].simulateOpen();
   simulateDatabase("away");
-  assert.equal(notice.textContent, AWAY);
+  assert.equal(notice.textContent, OUTAGE_TEXT);
   // The outage continues, and the page shows it without interruption.
   setVisibility("hidden");
   setVisibility("visible");
   FakeWebSocket.instances[2].simulateOpen();
-  assert.equal(notice.textContent, AWAY);
+  assert.equal(notice.textContent, OUTAGE_TEXT);
   mock.timers.tick(100);
   simulateDatabase("away");
   mock.timers.tick(10_000);
-  assert.equal(notice.textContent, AWAY);
+  assert.equal(notice.textContent, OUTAGE_TEXT);
 });
 
 test("a broken socket keeps the notice, a new socket updates it", async () => {
@@ -90,7 +90,7 @@ test("a broken socket keeps the notice, a new socket updates it", async () => {
   FakeWebSocket.instances[0].simulateOpen();
   simulateDatabase("away");
   FakeWebSocket.instances[0].simulateClose();
-  assert.equal(notice.textContent, AWAY);
+  assert.equal(notice.textContent, OUTAGE_TEXT);
   mock.timers.tick(700);
   FakeWebSocket.instances[1].simulateOpen();
   mock.timers.tick(300);

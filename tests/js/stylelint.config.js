@@ -3,7 +3,7 @@
 import noUnsupported from "stylelint-no-unsupported-browser-features";
 // biome-ignore lint/correctness/noUnresolvedImports: Node.js finds the package, Biome does not
 import useBaseline from "stylelint-plugin-use-baseline";
-import { BASELINE_YEAR, OLDEST } from "./browsers.js";
+import { BASELINE_YEAR, OLDEST_BROWSERS } from "./browsers.js";
 
 /** Features newer than that year in Baseline that all listed browsers have, possibly under a prefixed name. */
 const SUPPORTED = {
@@ -31,7 +31,7 @@ const rules = (tolerated, ignored) => ({
       true,
       // Caniuse has no alternative names, and no parts of its features.
       {
-        browsers: OLDEST,
+        browsers: OLDEST_BROWSERS,
         ignorePartialSupport: true,
         ignore: ["css-touch-action", "extended-system-fonts", ...ignored],
       },
