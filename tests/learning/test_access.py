@@ -32,7 +32,7 @@ from tests.factories import NC, guest, machine, machine_strength, person, play_o
 pytestmark = pytest.mark.django_db
 
 ACTIONS = ("see", "play", "train", "edit", "delete")
-PERMITTED = {
+PERMITTED_ACTIONS = {
     # machine: caller: permitted actions; all others are refused
     "public": {"owner": ACTIONS, "staff": ACTIONS, "other": ACTIONS[:2], "guest": ACTIONS[:2]},
     "private": {"owner": ACTIONS, "staff": ACTIONS, "other": (), "guest": ()},
@@ -67,24 +67,26 @@ def machines(people: dict[str, Any]) -> dict[str, Machine]:
     }
 
 
-STAFF = {"reader": ACTIONS[:2], "editor": ACTIONS[:4]}
+STAFF_ACTIONS = {"reader": ACTIONS[:2], "editor": ACTIONS[:4]}
 """Actions of staff with some permissions; staff without any have those of every account."""
 
 
-@pytest.mark.parametrize("who", ["owner", "other", "staff", "reader", "editor", "no more than staff", "guest"])
-@pytest.mark.parametrize("kind", PERMITTED)
-@pytest.mark.parametrize("to", ACTIONS)
+@pytest.mark.parametrize("caller", ["owner", "other", "staff", "reader", "editor", "no more than staff", "guest"])
+@pytest.mark.parametrize("kind", PERMITTED_ACTIONS)
+@pytest.mark.parametrize("action", ACTIONS)
 def test_permissions_on_machines(
-    people: dict[str, Any], machines: dict[str, Machine], who: str, kind: str, to: Any
+    people: dict[str, Any], machines: dict[str, Machine], caller: str, kind: str, action: Any
 ) -> None:
-    learner, account = machines[kind], people[who]
-    may = STAFF.get(who) or PERMITTED[kind]["other" if who == "no more than staff" else who]
-    if to in may:
-        assert machine_for(account, learner.slug, to=to) == learner
+    learner, account = machines[kind], people[caller]
+    permitted = (
+        STAFF_ACTIONS.get(caller) or PERMITTED_ACTIONS[kind]["other" if caller == "no more than staff" else caller]
+    )
+    if action in permitted:
+        assert machine_for(account, learner.slug, to=action) == learner
         return
-    refusal = NotYourMachineError if may else MachineNotFoundError
-    with pytest.raises(refusal):
-        machine_for(account, learner.pk, to=to)
+    error = NotYourMachineError if permitted else MachineNotFoundError
+    with pytest.raises(error):
+        machine_for(account, learner.pk, to=action)
 
 
 def test_hidden_machines_are_refused_like_missing_ones(people: dict[str, Any]) -> None:
@@ -92,9 +94,9 @@ def test_hidden_machines_are_refused_like_missing_ones(people: dict[str, Any]) -
     run = training_run_start(machine=hidden.slug, stages=[Stage("random", 1)], seed=1, enqueue=False)
     messages = []
     for ref in (hidden.slug, "nowhere"):
-        with pytest.raises(MachineNotFoundError) as refused:
+        with pytest.raises(MachineNotFoundError) as error:
             machine_for(people["other"], ref)
-        messages.append(str(refused.value).replace(ref, ""))
+        messages.append(str(error.value).replace(ref, ""))
     assert messages[0] == messages[1]
     for number in (run.pk, run.pk + 1):
         with pytest.raises(RunNotFoundError):
@@ -113,10 +115,10 @@ def test_lists_show_public_and_own_machines(people: dict[str, Any], machines: di
         "no more than staff": {"public", "house"},
         "guest": {"public", "house"},
     }
-    for who, names in expected.items():
+    for caller, names in expected.items():
         visible = {machines[name].pk for name in names}
-        assert {m.pk for m in machines_visible(people[who])} == visible
-        assert {run.machine_id for run in runs_visible(people[who])} == visible
+        assert {m.pk for m in machines_visible(people[caller])} == visible
+        assert {run.machine_id for run in runs_visible(people[caller])} == visible
 
 
 def test_only_the_owner_plays_a_hidden_machine(people: dict[str, Any]) -> None:
@@ -159,20 +161,25 @@ def test_a_reset_machine_has_its_initial_boxes(people: dict[str, Any], preset: s
     learner = trained_machine(machine(Side.FIRST, preset, owner=people["owner"]))
     copy = machine_copy(user=people["owner"], machine_id=learner.pk)
     assert machine_strength(trained_machine(copy, 100)) != machine_strength(machine(Side.FIRST, preset))
-    fresh = machine(Side.FIRST, preset)
-    for forgetful in (learner, copy):
-        assert machine_strength(forgetful)
-        known = services.machine_reset(user=people["owner"], machine_id=forgetful.pk)
+    new_machine = machine(Side.FIRST, preset)
+    for reset_machine in (learner, copy):
+        assert machine_strength(reset_machine)
+        machine_after_reset = services.machine_reset(user=people["owner"], machine_id=reset_machine.pk)
         columns = ("position", "start", "beads", "visits")
-        boxes = list(forgetful.boxes.order_by("position").values_list(*columns))
-        assert boxes == list(fresh.boxes.order_by("position").values_list(*columns))
-        assert not Lesson.objects.filter(machine=forgetful).exists()
-        assert (known.n_games, known.n_wins, known.n_removed) == (0, 0, 0)
-        assert machine_strength(known) == machine_strength(fresh), "nothing old comes out of the cache"
+        boxes = list(reset_machine.boxes.order_by("position").values_list(*columns))
+        assert boxes == list(new_machine.boxes.order_by("position").values_list(*columns))
+        assert not Lesson.objects.filter(machine=reset_machine).exists()
+        assert (machine_after_reset.n_games, machine_after_reset.n_wins, machine_after_reset.n_removed) == (0, 0, 0)
+        assert machine_strength(machine_after_reset) == machine_strength(new_machine), (
+            "the cache has no strength from before the reset"
+        )
     assert ledger_errors() == []
-    again, first_time = trained_machine(learner, 500, seed=9), trained_machine(fresh, 500, seed=9)
-    assert [box.beads for box in again.boxes.order_by("position")] == [
-        box.beads for box in first_time.boxes.order_by("position")
+    retrained_machine, trained_machine_once = (
+        trained_machine(learner, 500, seed=9),
+        trained_machine(new_machine, 500, seed=9),
+    )
+    assert [box.beads for box in retrained_machine.boxes.order_by("position")] == [
+        box.beads for box in trained_machine_once.boxes.order_by("position")
     ]
     assert ledger_errors() == []
 
@@ -212,49 +219,56 @@ def test_deleted_machine_takes_its_rows_and_leaves_its_matches(people: dict[str,
 
     owner = people["owner"]
     learner = trained_machine(machine(owner=owner), 200)
-    over = room("machine", guest(1), machine=learner.slug)
-    play_out(over.room.code, guest(1))
-    going_on = room("machine", guest(2), machine=learner.slug)
-    play(going_on, guest(2), "5")
+    finished_seated = room("machine", guest(1), machine=learner.slug)
+    play_out(finished_seated.room.code, guest(1))
+    open_seated = room("machine", guest(2), machine=learner.slug)
+    play(open_seated, guest(2), "5")
     services.machine_delete(user=owner, machine_id=learner.pk)
     for model in (Machine, Box, Change, Lesson, TrainingRun):
         assert not model._default_manager.exists()
-    assert room_view(room_get(over.room.code))["seats"][1]["machine"] is None
-    state = room_view(room_get(going_on.room.code))
+    assert room_view(room_get(finished_seated.room.code))["seats"][1]["machine"] is None
+    state = room_view(room_get(open_seated.room.code))
     assert (state["status"], state["seats"][1]["machine"]) == ("playing", None)
-    ended = play(going_on, guest(2), state["legal_moves"][0])
-    assert (ended["status"], ended["outcome"]["winner"]) == ("finished", "X"), "nobody is left to answer"
+    final_state = play(open_seated, guest(2), state["legal_moves"][0])
+    assert (final_state["status"], final_state["outcome"]["winner"]) == ("finished", "X"), (
+        "no machine is left to answer"
+    )
 
 
 def test_machines_of_other_accounts_do_not_learn(people: dict[str, Any]) -> None:
-    own, foreign = machine(Side.FIRST, owner=people["other"]), machine(Side.SECOND, owner=people["owner"])
-    ask = services_runs.training_run_request
-    run = ask(user=people["other"], machine=own.slug, stages=[Stage(foreign.slug, 10)])
+    own_machine, others_machine = (
+        machine(Side.FIRST, owner=people["other"]),
+        machine(Side.SECOND, owner=people["owner"]),
+    )
+    request_run = services_runs.training_run_request
+    run = request_run(user=people["other"], machine=own_machine.slug, stages=[Stage(others_machine.slug, 10)])
     assert (run.started_by, 0 <= run.seed < 1 << 53) == (people["other"], True)
     with pytest.raises(NotYourMachineError):
-        ask(user=people["other"], machine=own.slug, stages=[Stage(foreign.slug, 10, learns=True)])
+        request_run(
+            user=people["other"], machine=own_machine.slug, stages=[Stage(others_machine.slug, 10, learns=True)]
+        )
     with pytest.raises(NotYourMachineError):
-        ask(user=people["other"], machine=foreign.slug, stages=[Stage("random", 10)])
+        request_run(user=people["other"], machine=others_machine.slug, stages=[Stage("random", 10)])
     with pytest.raises(NotYourMachineError):
         services_runs.training_run_stop(user=people["owner"], run_id=run.pk)
     assert TrainingRun.objects.count() == 1
 
 
 def test_the_quota_is_counted_under_a_lock_on_the_account(people: dict[str, Any]) -> None:
-    with connection.execute_wrapper(statements := _Statements()):
+    with connection.execute_wrapper(recorder := _Statements()):
         services.machine_create_for_account(user=people["owner"], game=NC, side=Side.FIRST, name="One")
-    counted = next(n for n, sql in enumerate(statements.seen) if "COUNT(*)" in sql)
-    assert any("FOR NO KEY UPDATE" in sql and "auth_user" in sql for sql in statements.seen[:counted])
+    count_index = next(n for n, sql in enumerate(recorder.statements) if "COUNT(*)" in sql)
+    assert any("FOR NO KEY UPDATE" in sql and "auth_user" in sql for sql in recorder.statements[:count_index])
 
 
 class _Statements:
     """Records every executed SQL statement."""
 
     def __init__(self) -> None:
-        self.seen: list[str] = []
+        self.statements: list[str] = []
 
     def __call__(self, execute: Any, sql: str, params: Any, many: bool, context: Any) -> Any:
-        self.seen.append(sql)
+        self.statements.append(sql)
         return execute(sql, params, many, context)
 
 
@@ -262,34 +276,34 @@ def test_staff_status_alone_is_no_permission(people: dict[str, Any], client: Cli
     """A hostile staff member acts outside the admin, where no second factor is required."""
     owner, member = people["owner"], people["no more than staff"]
     hidden = machine(owner=owner, is_public=False, slug="hidden")
-    shown = machine(owner=owner, slug="shown")
+    public_machine = machine(owner=owner, slug="shown")
     schedule = schedule_create(user=owner, machine="shown", stages=[Stage("random", 5)], timing=Timing(every=2))
     tournament = tournament_start(user=owner, entries=["shown", "random"], games=5, enqueue=False)
-    private = tournament_start(user=owner, entries=["hidden", "random"], games=5, enqueue=False)
+    hidden_tournament = tournament_start(user=owner, entries=["hidden", "random"], games=5, enqueue=False)
     experiment = experiment_request(person=person(owner), experiment="gardner", enqueue=False)
-    asked = (
-        ("get", f"/api/tournaments/{private.pk}", 404),
+    requests = (
+        ("get", f"/api/tournaments/{hidden_tournament.pk}", 404),
         ("post", f"/api/tournaments/{tournament.pk}/cancel", 403),
         ("delete", f"/api/tournaments/{tournament.pk}", 403),
         ("get", f"/api/schedules/{schedule.pk}", 404),
         ("delete", f"/api/schedules/{schedule.pk}", 404),
         ("post", f"/api/experiment-runs/{experiment.pk}/cancel", 403),
         ("post", "/api/machines/shown/reset", 403),
-        ("post", f"/machines/{shown.pk}/reset", 403),
+        ("post", f"/machines/{public_machine.pk}/reset", 403),
         ("delete", "/api/machines/shown", 403),
         ("delete", "/api/machines/hidden", 404),
     )
     client.force_login(member)
-    for method, address, status in asked:
+    for method, address, status in requests:
         assert getattr(client, method)(address).status_code == status, (method, address)
     assert "All schedules" not in client.get("/schedules").content.decode()
     client.force_login(people["reader"])
-    assert client.get("/api/machines/hidden").status_code == 200, "who may look, looks"
+    assert client.get("/api/machines/hidden").status_code == 200, "the view permission suffices"
     assert client.delete("/api/machines/hidden").status_code == 403
     client.force_login(people["staff"])
-    for method, address, _ in asked:
+    for method, address, _ in requests:
         assert getattr(client, method)(address).status_code in (200, 204, 302), (method, address)
-    assert not Machine.objects.filter(pk__in=[hidden.pk, shown.pk]).exists()
+    assert not Machine.objects.filter(pk__in=[hidden.pk, public_machine.pk]).exists()
 
 
 def test_view_permission_ends_no_schedule_or_tournament(people: dict[str, Any], client: Client) -> None:
@@ -298,25 +312,27 @@ def test_view_permission_ends_no_schedule_or_tournament(people: dict[str, Any], 
     schedule = schedule_create(user=owner, machine="hidden", stages=[Stage("random", 5)], timing=Timing(every=2))
     tournament = tournament_start(user=owner, entries=["hidden", "random"], games=5, enqueue=False)
     client.force_login(user("looks", is_staff=True, may=["view_schedule", "view_tournament", "view_machine"]))
-    of_schedule, of_tournament = f"/api/schedules/{schedule.pk}", f"/api/tournaments/{tournament.pk}"
-    assert client.get(of_schedule).status_code == client.get(of_tournament).status_code == 200
+    schedule_path, tournament_path = f"/api/schedules/{schedule.pk}", f"/api/tournaments/{tournament.pk}"
+    assert client.get(schedule_path).status_code == client.get(tournament_path).status_code == 200
 
     def buttons() -> set[str]:
         """The buttons on the pages of the schedule and the tournament."""
-        pages = [client.get(f"/{of}/{row.pk}") for of, row in (("schedules", schedule), ("tournaments", tournament))]
-        shown = "".join(page.content.decode() for page in pages)
-        return {name for name in ("save", "pause", "cancel", "delete") if f'id="{name}"' in shown}
+        pages = [
+            client.get(f"/{folder}/{row.pk}") for folder, row in (("schedules", schedule), ("tournaments", tournament))
+        ]
+        text = "".join(page.content.decode() for page in pages)
+        return {name for name in ("save", "pause", "cancel", "delete") if f'id="{name}"' in text}
 
     assert buttons() == set()
-    assert client.patch(of_schedule, {"paused": True}, "application/json").status_code == 404
-    assert client.delete(of_schedule).status_code == 404
-    assert client.delete(of_tournament).status_code == client.post(f"{of_tournament}/cancel").status_code == 403
+    assert client.patch(schedule_path, {"paused": True}, "application/json").status_code == 404
+    assert client.delete(schedule_path).status_code == 404
+    assert client.delete(tournament_path).status_code == client.post(f"{tournament_path}/cancel").status_code == 403
     client.force_login(user("changes", is_staff=True, may=["change_schedule", "change_tournament"]))
     assert buttons() == {"save", "pause", "cancel"}
-    assert client.patch(of_schedule, {"paused": True}, "application/json").status_code == 200
-    assert client.delete(of_schedule).status_code == 404
-    assert client.post(f"{of_tournament}/cancel").status_code == 200
-    assert client.delete(of_tournament).status_code == 403
+    assert client.patch(schedule_path, {"paused": True}, "application/json").status_code == 200
+    assert client.delete(schedule_path).status_code == 404
+    assert client.post(f"{tournament_path}/cancel").status_code == 200
+    assert client.delete(tournament_path).status_code == 403
     client.force_login(owner)
     assert buttons() == {"save", "pause", "delete"}
 
@@ -334,12 +350,12 @@ def test_limits_apply_to_staff_without_the_change_permission(settings: Any) -> N
     assert tournament_start(user=chief, entries=entries, games=5, enqueue=False).pk
 
 
-@pytest.mark.parametrize(("who", "most"), [("other", 0), ("guest", 0), ("owner", 0), ("reader", 2)])
-def test_permissions_are_read_once_and_only_for_staff(people: dict[str, Any], who: str, most: int) -> None:
-    shown = machine(owner=people["owner"])
-    with CaptureQueriesContext(connection) as asked:
+@pytest.mark.parametrize(("caller", "n_queries"), [("other", 0), ("guest", 0), ("owner", 0), ("reader", 2)])
+def test_permissions_are_read_once_and_only_for_staff(people: dict[str, Any], caller: str, n_queries: int) -> None:
+    public_machine = machine(owner=people["owner"])
+    with CaptureQueriesContext(connection) as queries:
         for _ in range(3):
-            is_seen(people[who], shown)
-            can_edit(people[who], shown)
-            str(machines_visible(people[who]).query)
-    assert len(asked) == most
+            is_seen(people[caller], public_machine)
+            can_edit(people[caller], public_machine)
+            str(machines_visible(people[caller]).query)
+    assert len(queries) == n_queries

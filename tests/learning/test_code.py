@@ -45,47 +45,47 @@ from tests.wheel import environment_with, packages
 
 pytestmark = pytest.mark.django_db
 ROOT = Path(__file__).parents[2]
-RUNNER = (Path(__file__).parent / "code_run.py").read_text()
-SMALL = [NC, "hexapawn", "pong-hau-ki", "nim-3-3-3", "ladder"]
-SHORT = ("gardner", "hexapawn-rewards")
+RUNNER_CODE = (Path(__file__).parent / "code_run.py").read_text()
+SMALL_GAMES = [NC, "hexapawn", "pong-hau-ki", "nim-3-3-3", "ladder"]
+SHORT_EXPERIMENTS = ("gardner", "hexapawn-rewards")
 """Experiments that take a tenth of a second in their smallest form."""
-BATCH = 5
+BATCH_SIZE = 5
 BATCHES = [0, *(pytest.param(number, marks=pytest.mark.soak) for number in range(1, 5))]
 """Batches of programs, each repeated by one process. The last four are the twenty pages of the long ring."""
 Case = tuple[str, object]
-"""A program, and what it has to find."""
-Ran = Callable[[Sequence[str]], list[Any]]
-Draw = Callable[[Random, Path], Case]
-NOT_COMPARED = {"name", "description", "preset", "random_state"}
-MACHINE = """
+"""A program, and the value that its variable ``found`` has to get."""
+RunPrograms = Callable[[Sequence[str]], list[Any]]
+DrawCase = Callable[[Random, Path], Case]
+FIELDS_NOT_COMPARED = {"name", "description", "preset", "random_state"}
+SAVE_MACHINE_CODE = """
 m.save('saved')
 found = open('saved').read()
 """
-KEPT = f"""
+READ_FILE_CODE = f"""
 import json
 file = json.loads(found)
-found = [{{key: value for key, value in file.items() if key not in {NOT_COMPARED}}}, file["random_state"]]
+found = [{{key: value for key, value in file.items() if key not in {FIELDS_NOT_COMPARED}}}, file["random_state"]]
 """
-LEARNT = """
+READ_STATE_CODE = """
 state = m._now.state.memory
 exact = [m.strength(one) for one in ('random', 'win-block', 'perfect')]
 shares = [[x.win, x.draw, x.loss] for x in exact]
 found = [state.beads.tolist(), state.visits.tolist(), m._now.rng.text, *shares, bb.best_response(m).strength.score]
 """
-RESULTS = """
+READ_RESULTS_CODE = """
 found = [[x.first, x.second, x.n_games, x.first_wins, x.draws, x.second_wins, x.expected] for x in standings.results]
 """
 
 
-def run_in(python: str | Path, folder: Path, path: Path) -> Ran:
+def runner_in(python: str | Path, folder: Path, path: Path) -> RunPrograms:
     """Return a function that runs programs in a process, and returns what they leave in their variable ``found``.
 
     ``path``: a folder with more packages.
     """
 
-    def ran(programs: Sequence[str]) -> list[Any]:
-        done = subprocess.run(
-            [python, "-c", RUNNER],
+    def run_programs(programs: Sequence[str]) -> list[Any]:
+        process = subprocess.run(
+            [python, "-c", RUNNER_CODE],
             cwd=folder,
             input=json.dumps(programs),
             text=True,
@@ -93,131 +93,134 @@ def run_in(python: str | Path, folder: Path, path: Path) -> Ran:
             stdout=subprocess.PIPE,
             env={"PATH": "", "PYTHONPATH": str(path)},
         )
-        found: list[Any] = json.loads(done.stdout)
+        found: list[Any] = json.loads(process.stdout)
         return found
 
-    return ran
+    return run_programs
 
 
-def run_with(folder: Path, *extras: str) -> Ran:
-    """Return such a function for the installed wheel. A Swiss tournament needs two packages beside it."""
-    return run_in(environment_with(*extras).python, folder, packages("networkx", "openskill"))
+def runner_with(folder: Path, *extras: str) -> RunPrograms:
+    """Return a function that runs programs with the installed wheel, and with two packages for Swiss tournaments."""
+    return runner_in(environment_with(*extras).python, folder, packages("networkx", "openskill"))
 
 
 @pytest.fixture
-def ran(request: pytest.FixtureRequest, tmp_path: Path) -> Ran:
+def run_programs(request: pytest.FixtureRequest, tmp_path: Path) -> RunPrograms:
     """Run programs with the wheel and ``fast`` in the long ring, and with the library of this tree in the other."""
     if request.node.get_closest_marker("soak"):
-        return run_with(tmp_path, "fast")
-    return run_in(sys.executable, tmp_path, ROOT)
+        return runner_with(tmp_path, "fast")
+    return runner_in(sys.executable, tmp_path, ROOT)
 
 
-def everybody(machine: Machine) -> bool:
+def is_visible_to_all(machine: Machine) -> bool:
     return True
 
 
 def code_of(one: Machine) -> Code:
-    found = machine_code(one, everybody)
+    found = machine_code(one, is_visible_to_all)
     assert found is not None
     return found
 
 
-def box_rule(draw: Random) -> Any:
+def box_rule(rng: Random) -> Any:
     """Return the rule of a preset, mostly with other beads."""
-    rule = PRESETS[draw.choice(list(PRESETS))].rule
-    if draw.random() < 0.3:
+    rule = PRESETS[rng.choice(list(PRESETS))].rule
+    if rng.random() < 0.3:
         return rule
-    beads = {"win": draw.randrange(1, 6), "draw": draw.randrange(3), "loss": -draw.randrange(4)}
+    beads = {"win": rng.randrange(1, 6), "draw": rng.randrange(3), "loss": -rng.randrange(4)}
     return BoxRule.from_json(rule.to_json() | beads)
 
 
-def written(text: str) -> dict[str, Any]:
+def compared_fields(text: str) -> dict[str, Any]:
     """Return a machine's file without its name and its random state."""
-    return {key: value for key, value in json.loads(text).items() if key not in NOT_COMPARED}
+    return {key: value for key, value in json.loads(text).items() if key not in FIELDS_NOT_COMPARED}
 
 
-def drawn_watched(draw: Random, folder: Path) -> Case:
-    rule, game = box_rule(draw), draw.choice([slug for slug in SMALL if slug in games_taught()])
-    words = {name: rule_value(value) for name, value in rule.to_json().items()}
-    query = {"game": game, "side": draw.choice(["first", "second"]), "teacher": draw.choice(TEACHERS)}
-    asked = address_parse(
-        QueryDict(urlencode(query | words | {"seed": draw.getrandbits(40), "games": draw.randrange(300)}))
+def drawn_watched(rng: Random, folder: Path) -> Case:
+    rule, game = box_rule(rng), rng.choice([slug for slug in SMALL_GAMES if slug in games_taught()])
+    rule_query = {name: rule_value(value) for name, value in rule.to_json().items()}
+    query = {"game": game, "side": rng.choice(["first", "second"]), "teacher": rng.choice(TEACHERS)}
+    address = address_parse(
+        QueryDict(urlencode(query | rule_query | {"seed": rng.getrandbits(40), "games": rng.randrange(300)}))
     )
-    assert asked.config.rule == rule
-    cohort = Cohort.fresh(asked.config, [asked.config.seed])
-    *chances, worst = cohort.train(asked.config.teacher, [asked.games], MEASURES).strength[0][-1].tolist()
+    assert address.config.rule == rule
+    cohort = Cohort.fresh(address.config, [address.config.seed])
+    *chances, worst = cohort.train(address.config.teacher, [address.games], MEASURES).strength[0][-1].tolist()
     memory = cohort.learners.memory(0)
     # Several best responses may leave a machine the same points, in wins or in draws.
-    win, drawn, _, endless = worst
-    points = win + drawn / 2 + endless * endless_points(asked.config.side, asked.config.game.endless_winner)
+    win, draws, _, endless = worst
+    points = win + draws / 2 + endless * endless_points(address.config.side, address.config.game.endless_winner)
     numbers = [memory.beads.tolist(), memory.visits.tolist(), cohort.learners.source(0).text]
     shares = [pytest.approx(row[:3], rel=0, abs=1e-12) for row in chances]
-    code = learn_code(asked.to_json())
+    code = learn_code(address.to_json())
     assert n_lines(code) <= MAX_LINES
-    return code + LEARNT, [*numbers, *shares, pytest.approx(points, rel=0, abs=1e-12)]
+    return code + READ_STATE_CODE, [*numbers, *shares, pytest.approx(points, rel=0, abs=1e-12)]
 
 
-def drawn_machine(draw: Random) -> Machine:
+def draw_machine(rng: Random) -> Machine:
     """Return a machine that a few runs have trained: against fixed opponents, itself and another machine."""
-    game = GAMES[draw.choice(SMALL)]
-    slug = draw.choice(list(presets_of(game)))
+    game = GAMES[rng.choice(SMALL_GAMES)]
+    slug = rng.choice(list(presets_of(game)))
     rule = presets_of(game)[slug].rule
-    boxes = rule.has_boxes
-    side = draw.choice(list(Side)) if boxes else None
-    own = {"rule": box_rule(draw)} if boxes else {"preset": slug}
+    has_boxes = rule.has_boxes
+    side = rng.choice(list(Side)) if has_boxes else None
+    rule_fields = {"rule": box_rule(rng)} if has_boxes else {"preset": slug}
     learner, other = (
-        machine_create(game=game.slug, side=one, name="M", **own)
+        machine_create(game=game.slug, side=one, name="M", **rule_fields)
         for one in (side, None if side is None else side.other)
     )
     opponents = [one for one in ("random", "win-block", "perfect") if OPPONENTS[one].plays(game)]
-    for _ in range(draw.randrange(1, 4)):
+    for _ in range(rng.randrange(1, 4)):
         stages = [
-            draw.choice(
+            rng.choice(
                 [
-                    Stage(draw.choice(opponents), draw.randrange(1, 200)),
-                    Stage(str(other.pk), draw.randrange(1, 100), learns=draw.random() < 0.5),
-                    Stage(str(other.pk if boxes else learner.pk), draw.randrange(1, 100), learns=True),
+                    Stage(rng.choice(opponents), rng.randrange(1, 200)),
+                    Stage(str(other.pk), rng.randrange(1, 100), learns=rng.random() < 0.5),
+                    Stage(str(other.pk if has_boxes else learner.pk), rng.randrange(1, 100), learns=True),
                 ]
             )
-            for _ in range(draw.randrange(1, 3))
+            for _ in range(rng.randrange(1, 3))
         ]
-        execute_run(training_run_start(machine=learner.slug, stages=stages, seed=draw.getrandbits(60), enqueue=False))
-        if draw.random() < 0.3:
-            trained_machine(other, 20, draw.getrandbits(32))
+        execute_run(training_run_start(machine=learner.slug, stages=stages, seed=rng.getrandbits(60), enqueue=False))
+        if rng.random() < 0.3:
+            trained_machine(other, 20, rng.getrandbits(32))
     learner.refresh_from_db()
     return learner
 
 
-def drawn_trained(draw: Random, folder: Path) -> Case:
-    one = drawn_machine(draw)
+def drawn_trained(rng: Random, folder: Path) -> Case:
+    one = draw_machine(rng)
     while (code := code_of(one)).note == LONG:
-        one = drawn_machine(draw)
+        one = draw_machine(rng)
     assert code.note == ""
     assert n_lines(code.lines) <= MAX_LINES
     last = TrainingRun.objects.filter(machine=one).latest("pk")
-    return code.lines + MACHINE + KEPT, [written(machine_export(one).text), last.random_state]
+    return code.lines + SAVE_MACHINE_CODE + READ_FILE_CODE, [
+        compared_fields(machine_export(one).text),
+        last.random_state,
+    ]
 
 
-def drawn_tournament(draw: Random, folder: Path) -> Case:
-    game = GAMES[draw.choice(SMALL)]
-    sides = [draw.choice(list(Side)) for _ in range(draw.randrange(1, 4))]
-    machines = [machine_create(game=game.slug, side=side, name="Twin", rule=box_rule(draw)) for side in sides]
+def drawn_tournament(rng: Random, folder: Path) -> Case:
+    game = GAMES[rng.choice(SMALL_GAMES)]
+    sides = [rng.choice(list(Side)) for _ in range(rng.randrange(1, 4))]
+    machines = [machine_create(game=game.slug, side=side, name="Twin", rule=box_rule(rng)) for side in sides]
     for one in machines[1:]:
-        trained_machine(one, draw.randrange(1, 100), draw.getrandbits(50))
+        trained_machine(one, rng.randrange(1, 100), rng.getrandbits(50))
     copy = machine_clone(machine_id=machines[-1].pk, name='A "copy"\n'.strip())
     tournament = tournament_start(
         user=None,
         entries=["random", "perfect", *(str(one.pk) for one in [*machines, copy])],
-        games=draw.randrange(1, 50),
+        games=rng.randrange(1, 50),
         game=game.slug,
-        format=draw.choice(["round-robin", "swiss"]),
-        seed=draw.getrandbits(40),
+        format=rng.choice(["round-robin", "swiss"]),
+        seed=rng.getrandbits(40),
         enqueue=False,
     )
     tournament_play(tournament.pk)
     trained_machine(machines[0], 5)  # later games do not count
     tournament.refresh_from_db()
-    code = tournament_code(tournament, everybody)
+    code = tournament_code(tournament, is_visible_to_all)
     folder.mkdir()
     for file in code.files:
         response = Client().get(file.url)
@@ -236,40 +239,40 @@ def drawn_tournament(draw: Random, folder: Path) -> Case:
         ]
         for x in tournament.pairings.order_by("number").select_related("first", "second")
     ]
-    return f"import os; os.chdir('{folder}')\n{code.lines}{RESULTS}", expected
+    return f"import os; os.chdir('{folder}')\n{code.lines}{READ_RESULTS_CODE}", expected
 
 
-def drawn_experiment(slug: str) -> Draw:
+def experiment_drawer(slug: str) -> DrawCase:
     """Return a function that draws a seed for the smallest form of an experiment."""
 
-    def drawn(draw: Random, folder: Path) -> Case:
-        least = {parameter.name: parameter.low for parameter in EXPERIMENTS[slug].parameters}
-        run = finished_experiment(slug, draw.getrandbits(40), **least)
+    def draw_case(rng: Random, folder: Path) -> Case:
+        least_values = {parameter.name: parameter.low for parameter in EXPERIMENTS[slug].parameters}
+        run = finished_experiment(slug, rng.getrandbits(40), **least_values)
         return f"{experiment_code(run)}\nfound = result.to_json()", json.loads(json.dumps(run.result))
 
-    return drawn
+    return draw_case
 
 
-def check(ran: Ran, draw: Random, drawn: Draw, n_cases: int, folder: Path) -> None:
-    programs, expected = zip(*(drawn(draw, folder / str(number)) for number in range(n_cases)), strict=True)
-    assert ran(programs) == [*expected]
+def check(run_programs: RunPrograms, rng: Random, draw_case: DrawCase, n_cases: int, folder: Path) -> None:
+    programs, expected = zip(*(draw_case(rng, folder / str(number)) for number in range(n_cases)), strict=True)
+    assert run_programs(programs) == [*expected]
 
 
 @pytest.mark.parametrize("batch", BATCHES)
-@pytest.mark.parametrize("drawn", [drawn_watched, drawn_trained, drawn_tournament])
-def test_programs_of_pages(batch: int, drawn: Draw, ran: Ran, tmp_path: Path) -> None:
-    check(ran, Random(f"{drawn.__name__} {batch}"), drawn, BATCH, tmp_path)
+@pytest.mark.parametrize("draw_case", [drawn_watched, drawn_trained, drawn_tournament])
+def test_programs_of_pages(batch: int, draw_case: DrawCase, run_programs: RunPrograms, tmp_path: Path) -> None:
+    check(run_programs, Random(f"{draw_case.__name__} {batch}"), draw_case, BATCH_SIZE, tmp_path)
 
 
 @pytest.mark.soak
 @pytest.mark.parametrize("slug", list(EXPERIMENTS))
-def test_experiments(slug: str, ran: Ran, tmp_path: Path) -> None:
+def test_experiments(slug: str, run_programs: RunPrograms, tmp_path: Path) -> None:
     """Repeat twenty in all: the two short ones eight times each, and each of the four long ones once."""
-    check(ran, Random(slug), drawn_experiment(slug), 8 if slug in SHORT else 1, tmp_path)
+    check(run_programs, Random(slug), experiment_drawer(slug), 8 if slug in SHORT_EXPERIMENTS else 1, tmp_path)
 
 
-def test_experiment_of_an_earlier_edition_has_no_program(ran: Ran, tmp_path: Path) -> None:
-    check(ran, Random("one"), drawn_experiment("hexapawn-rewards"), 1, tmp_path)
+def test_experiment_of_an_earlier_edition_has_no_program(run_programs: RunPrograms, tmp_path: Path) -> None:
+    check(run_programs, Random("one"), experiment_drawer("hexapawn-rewards"), 1, tmp_path)
     run = ExperimentRun.objects.get()
     run.edition += 1
     assert experiment_code(run) is None
@@ -277,25 +280,25 @@ def test_experiment_of_an_earlier_edition_has_no_program(ran: Ran, tmp_path: Pat
 
 @pytest.mark.soak
 @pytest.mark.parametrize(
-    "drawn", [drawn_watched, drawn_trained, drawn_tournament, drawn_experiment("hexapawn-rewards")]
+    "draw_case", [drawn_watched, drawn_trained, drawn_tournament, experiment_drawer("hexapawn-rewards")]
 )
-def test_programs_without_numba(drawn: Draw, tmp_path: Path) -> None:
-    check(run_with(tmp_path), Random("without numba"), drawn, 1, tmp_path)
+def test_programs_without_numba(draw_case: DrawCase, tmp_path: Path) -> None:
+    check(runner_with(tmp_path), Random("without numba"), draw_case, 1, tmp_path)
     assert sum(Machine.objects.values_list("n_games", flat=True)) <= 1_000
 
 
-def test_machine_that_was_watched_and_kept(ran: Ran) -> None:
+def test_machine_that_was_watched_and_kept(run_programs: RunPrograms) -> None:
     config = address_parse(QueryDict("game=hexapawn&side=second&teacher=machine&seed=9&loss=-2")).config
-    kept, run = trained_machine_create(user=user(), config=config, preset="gardner-her", games=60)
-    code = code_of(kept)
+    kept_machine, run = trained_machine_keep(user=user(), config=config, preset="gardner-her", games=60)
+    code = code_of(kept_machine)
     assert code.note == ""
-    (found,) = ran([code.lines + MACHINE])
-    assert written(found) == written(machine_export(kept).text)
+    (found,) = run_programs([code.lines + SAVE_MACHINE_CODE])
+    assert compared_fields(found) == compared_fields(machine_export(kept_machine).text)
     assert run is not None
     assert json.loads(found)["random_state"] == run.random_state
 
 
-def test_machine_that_was_taught_has_its_file(ran: Ran, tmp_path: Path, client: Client) -> None:
+def test_machine_that_was_taught_has_its_file(run_programs: RunPrograms, tmp_path: Path, client: Client) -> None:
     original = trained_machine(machine(), 20)
     file = machine_export(original).text
     copy, imported = (
@@ -307,8 +310,8 @@ def test_machine_that_was_taught_has_its_file(ran: Ran, tmp_path: Path, client: 
         code = code_of(one)
         assert code.note == TAUGHT
         (tmp_path / code.files[0].name).write_bytes(client.get(code.files[0].url).content)
-        (found,) = ran([code.lines + MACHINE])
-        assert written(found) == written(machine_export(one).text)
+        (found,) = run_programs([code.lines + SAVE_MACHINE_CODE])
+        assert compared_fields(found) == compared_fields(machine_export(one).text)
 
 
 def test_reset_machine_begins_again() -> None:
@@ -326,9 +329,9 @@ def test_machine_after_a_private_opponent_is_not_repeated() -> None:
     execute_run(training_run_start(machine=one.slug, stages=[Stage(teacher.slug, 5)], seed=1, enqueue=False))
     one.refresh_from_db()
     assert "m_2 = bb.machine" in code_of(one).lines
-    hidden = machine_code(one, lambda found: found.pk != teacher.pk)
-    assert hidden is not None
-    assert hidden.note == TAUGHT
+    code = machine_code(one, lambda found: found.pk != teacher.pk)
+    assert code is not None
+    assert code.note == TAUGHT
 
 
 def test_machine_in_training_and_one_with_a_long_history() -> None:
@@ -353,7 +356,7 @@ def test_file_of_an_entry_is_for_its_viewers(client: Client) -> None:
     assert tournament_code(tournament, lambda machine: False).lines == ""
     tournament_cancel(user=user("staff", is_staff=True), tournament_id=tournament.pk)
     tournament.refresh_from_db()
-    assert tournament_code(tournament, everybody).note == STOPPED
+    assert tournament_code(tournament, is_visible_to_all).note == STOPPED
 
 
 def test_pages_show_their_code(client: Client) -> None:

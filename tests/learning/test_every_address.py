@@ -15,23 +15,34 @@ from django.urls import reverse
 from games.accounts.principal import Principal
 from learning.services.experiments import experiment_request
 from tests.factories import machine, user
-from tests.learning.test_private import MISSING, TABLE, Ask, client_of, fill_placeholders, people, without_ids, world
+from tests.learning.test_private import (
+    MISSING_PK,
+    REQUESTS_BY_ROUTE,
+    Request,
+    client_of,
+    fill_placeholders,
+    people,
+    without_ids,
+    world,
+)
 
 __all__ = ["people", "world"]  # imported fixtures
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("small_samples")]
-PAGES = {route: asks for route, asks in TABLE.items() if not route.startswith("^api")}
-API = {route: asks for route, asks in TABLE.items() if route.startswith("^api")}
-FORMS = [asks[0].path for asks in PAGES.values() if not any(ask.method == "get" for ask in asks)]
+PAGE_REQUESTS = {route: requests for route, requests in REQUESTS_BY_ROUTE.items() if not route.startswith("^api")}
+API_REQUESTS = {route: requests for route, requests in REQUESTS_BY_ROUTE.items() if route.startswith("^api")}
+FORM_PATHS = [
+    requests[0].path for requests in PAGE_REQUESTS.values() if not any(request.method == "get" for request in requests)
+]
 """Addresses of pages that only accept a form."""
-CHANGING = r'name="seed" value="\d+"|\b(now|(a|\d+).seconds? ago)\b'
+CHANGING_TEXT = r'name="seed" value="\d+"|\b(now|(a|\d+).seconds? ago)\b'
 """The parts that differ between two answers to the same request."""
 TRACKING_PARAMETERS = "fbclid=IwAR0&utm_source=a&utm_medium=b&gclid=c&_ga=1"
 """Parameters that other sites add to a link."""
 
 
 @pytest.fixture
-def owner(people: dict[str, Any]) -> Any:
+def owner_api(people: dict[str, Any]) -> Any:
     return client_of("owner", people)
 
 
@@ -45,48 +56,53 @@ ADMIN_PAGES = (
 )
 
 
-def read_addresses(table: dict[str, list[Ask]], world: dict[str, Any]) -> list[str]:
+def read_addresses(table: dict[str, list[Request]], world: dict[str, Any]) -> list[str]:
     """Return an address of each route that answers GET."""
-    asked = (next((ask for ask in asks if ask.method == "get"), None) for asks in table.values())
-    return sorted(fill_placeholders(ask.path, world) for ask in asked if ask is not None)
+    get_requests = (
+        next((request for request in requests if request.method == "get"), None) for requests in table.values()
+    )
+    return sorted(fill_placeholders(request.path, world) for request in get_requests if request is not None)
 
 
 def all_addresses(world: dict[str, Any]) -> list[str]:
     """Return an address of each route, sorted."""
-    return sorted(fill_placeholders(asks[0].path, world) for asks in TABLE.values())
+    return sorted(fill_placeholders(requests[0].path, world) for requests in REQUESTS_BY_ROUTE.values())
 
 
-def test_head_answers_as_get(owner: Any, world: dict[str, Any]) -> None:
+def test_head_answers_as_get(owner_api: Any, world: dict[str, Any]) -> None:
     faults = []
     for path in all_addresses(world):
-        got, head = owner.get(path), owner.head(path)
-        same = [(one.status_code, one.headers.get("Content-Type"), one.headers.get("Location")) for one in (got, head)]
-        if same[0] != same[1]:
-            faults.append((path, *same))
-        is_form = path.startswith("/api/") and got.status_code == 405
-        if not is_form and head.status_code == 405:
+        get_answer, head_answer = owner_api.get(path), owner_api.head(path)
+        summaries = [
+            (one.status_code, one.headers.get("Content-Type"), one.headers.get("Location"))
+            for one in (get_answer, head_answer)
+        ]
+        if summaries[0] != summaries[1]:
+            faults.append((path, *summaries))
+        is_form = path.startswith("/api/") and get_answer.status_code == 405
+        if not is_form and head_answer.status_code == 405:
             faults.append((path, "is refused"))
-        if is_form and "POST" not in got.headers["Allow"]:
-            faults.append((path, got.headers["Allow"]))
+        if is_form and "POST" not in get_answer.headers["Allow"]:
+            faults.append((path, get_answer.headers["Allow"]))
     assert not faults, "\n".join(map(str, faults))
 
 
 def test_head_answers_as_get_on_the_pages_of_the_staff(admin_client: Client) -> None:
     pages = [name for name in ADMIN_PAGES if name != "admin:logout"]
     kinds = [f"admin:{model._meta.app_label}_{model._meta.model_name}" for model in admin.site._registry]
-    pages += [f"{kind}_{act}" for kind in kinds for act in ("changelist", "add")]
+    pages += [f"{kind}_{action}" for kind in kinds for action in ("changelist", "add")]
     for page in pages:
-        got, head = admin_client.get(reverse(page)), admin_client.head(reverse(page))
-        assert got.status_code in (200, 302, 403), page
-        assert (head.status_code, head.content) == (got.status_code, b""), page
+        get_answer, head_answer = admin_client.get(reverse(page)), admin_client.head(reverse(page))
+        assert get_answer.status_code in (200, 302, 403), page
+        assert (head_answer.status_code, head_answer.content) == (get_answer.status_code, b""), page
     assert admin_client.get("/admin/logout/").url == "/admin/"  # type: ignore[attr-defined]
     assert "_auth_user_id" in admin_client.session
 
 
 def test_form_addresses_redirect_to_their_pages(people: dict[str, Any], world: dict[str, Any]) -> None:
     staff = client_of("staff", people)  # the staff sees every page
-    assert len(FORMS) > 12
-    for path in FORMS:
+    assert len(FORM_PATHS) > 12
+    for path in FORM_PATHS:
         address = fill_placeholders(path, world)
         answer = staff.get(address)
         if address == "/experiments/runs/1/cancel":  # the run does not exist
@@ -110,35 +126,35 @@ def test_the_cancel_address_redirects_to_the_experiment(client: Client) -> None:
 def test_log_in_for_a_form_leads_to_its_page(client: Client) -> None:
     user("ada")
     learner = machine()
-    refused = client.post(f"/machines/{learner.pk}/clone")
-    assert refused.url == f"/login?next=/machines/{learner.pk}/clone"
-    landed = client.post(refused.url, {"username": "ada", "password": "a good password"}, follow=True)
-    assert [url for url, _ in landed.redirect_chain] == [f"/machines/{learner.pk}/clone", f"/machines/{learner.pk}"]
-    assert landed.status_code == 200
+    redirect = client.post(f"/machines/{learner.pk}/clone")
+    assert redirect.url == f"/login?next=/machines/{learner.pk}/clone"
+    answer = client.post(redirect.url, {"username": "ada", "password": "a good password"}, follow=True)
+    assert [url for url, _ in answer.redirect_chain] == [f"/machines/{learner.pk}/clone", f"/machines/{learner.pk}"]
+    assert answer.status_code == 200
 
 
-def test_pages_are_found_with_a_trailing_slash(owner: Any, world: dict[str, Any]) -> None:
+def test_pages_are_found_with_a_trailing_slash(owner_api: Any, world: dict[str, Any]) -> None:
     for path in (one for one in all_addresses(world) if not one.startswith("/api") and one != "/"):
-        bare, _, query = path.partition("?")
-        answer = owner.get(f"{bare}/?{query}" if query else f"{bare}/")
+        path_alone, _, query = path.partition("?")
+        answer = owner_api.get(f"{path_alone}/?{query}" if query else f"{path_alone}/")
         if path == "/rooms/join":  # served with a slash too; otherwise "join" would be read as a code
             assert (answer.status_code, answer.url) == (302, "/")
             continue
         is_room = path.startswith("/rooms/")  # codes are redirected to their usual spelling
         assert (answer.status_code, answer.url) == (302 if is_room else 301, path)
-    assert owner.get("/machines//?a=%C3%A4").url == "/machines?a=%C3%A4"
-    sent = owner.post("/teach/", {"game": "hexapawn"})
-    assert (sent.status_code, sent.url) == (308, "/teach"), "the form is sent again"
+    assert owner_api.get("/machines//?a=%C3%A4").url == "/machines?a=%C3%A4"
+    redirect = owner_api.post("/teach/", {"game": "hexapawn"})
+    assert (redirect.status_code, redirect.url) == (308, "/teach"), "the form is sent again"
 
 
-def test_the_api_answers_with_a_slash_or_without(owner: Any, world: dict[str, Any]) -> None:
-    for path in read_addresses(API, world):
-        bare, _, query = path.partition("?")
-        assert owner.get(f"{bare}/?{query}").status_code == owner.get(path).status_code, path
+def test_the_api_answers_with_a_slash_or_without(owner_api: Any, world: dict[str, Any]) -> None:
+    for path in read_addresses(API_REQUESTS, world):
+        path_alone, _, query = path.partition("?")
+        assert owner_api.get(f"{path_alone}/?{query}").status_code == owner_api.get(path).status_code, path
 
 
 @pytest.mark.parametrize(
-    ("path", "to"),
+    ("path", "target"),
     [
         ("/admin", "/admin/"),
         ("/admin?next=a", "/admin/?next=a"),
@@ -151,9 +167,9 @@ def test_the_api_answers_with_a_slash_or_without(owner: Any, world: dict[str, An
         ("/about//", "/about"),
     ],
 )
-def test_addresses_redirect_to_their_counterparts(path: str, to: str, admin_client: Client) -> None:
+def test_addresses_redirect_to_their_counterparts(path: str, target: str, admin_client: Client) -> None:
     answer = admin_client.get(path)
-    assert (answer.status_code, answer.url) == (301, to)  # type: ignore[attr-defined]
+    assert (answer.status_code, answer.url) == (301, target)  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize(
@@ -175,8 +191,8 @@ def test_other_addresses_are_not_found(path: str, admin_client: Client) -> None:
 
 @pytest.mark.parametrize(("path", "kind"), [("/robots.txt", "text/plain"), ("/favicon.ico", "image/")])
 def test_files_for_crawlers_and_old_browsers_exist(path: str, kind: str, client: Client) -> None:
-    answer, head = client.get(path), client.head(path)
-    assert (answer.status_code, head.status_code) == (200, 200)
+    answer, head_answer = client.get(path), client.head(path)
+    assert (answer.status_code, head_answer.status_code) == (200, 200)
     assert answer.headers["Content-Type"].startswith(kind)
     assert len(b"".join(answer.streaming_content)) > 100  # type: ignore[attr-defined]
 
@@ -194,10 +210,10 @@ def test_robots_txt_excludes_rooms_and_api_but_no_pages(
     assert not any(map(excluded.match, ["/", "/about", "/learn", "/machines", "/machines/1", "/play/hexapawn", "/ai"]))
 
 
-def test_pages_ignore_unknown_parameters(owner: Any, world: dict[str, Any]) -> None:
-    for path in read_addresses(PAGES, world):
-        with_them = f"{path}{'&' if '?' in path else '?'}{TRACKING_PARAMETERS}"
-        pages = [owner.get(path), owner.get(with_them)]
+def test_pages_ignore_unknown_parameters(owner_api: Any, world: dict[str, Any]) -> None:
+    for path in read_addresses(PAGE_REQUESTS, world):
+        path_with_parameters = f"{path}{'&' if '?' in path else '?'}{TRACKING_PARAMETERS}"
+        pages = [owner_api.get(path), owner_api.get(path_with_parameters)]
         assert pages[0].status_code == pages[1].status_code, path
         if pages[0].streaming:
             continue
@@ -209,12 +225,12 @@ def test_pages_ignore_unknown_parameters(owner: Any, world: dict[str, Any]) -> N
             "",
             texts[1],
         )
-        lines = [re.sub(CHANGING, "", without_ids(text, MISSING)).splitlines() for text in texts]
-        differ = [pair for pair in zip(*lines, strict=False) if pair[0] != pair[1]]
-        assert (len(lines[0]), differ) == (len(lines[1]), []), path
+        lines = [re.sub(CHANGING_TEXT, "", without_ids(text, MISSING_PK)).splitlines() for text in texts]
+        differences = [pair for pair in zip(*lines, strict=False) if pair[0] != pair[1]]
+        assert (len(lines[0]), differences) == (len(lines[1]), []), path
 
 
-LISTS = {
+LIST_PATHS = {
     "/api/experiment-runs",
     "/api/experiments",
     "/api/games",
@@ -227,24 +243,24 @@ LISTS = {
 }
 
 
-def test_lists_refuse_unknown_parameters(owner: Any, world: dict[str, Any]) -> None:
-    paths = yaml.safe_load(owner.get("/api/schema").content)["paths"]
-    lists = {
+def test_lists_refuse_unknown_parameters(owner_api: Any, world: dict[str, Any]) -> None:
+    paths = yaml.safe_load(owner_api.get("/api/schema").content)["paths"]
+    list_operations = {
         path: one["get"] for path, one in paths.items() if one.get("get", {}).get("operationId", "").endswith("_list")
     }
-    assert set(lists) == LISTS
-    for path, operation in lists.items():
+    assert set(list_operations) == LIST_PATHS
+    for path, operation in list_operations.items():
         address = path.replace("{ref}", str(world["open"]))
-        known = {one["name"] for one in operation.get("parameters", []) if one["in"] == "query"}
-        assert owner.get(address).status_code == 200, path
+        known_names = {one["name"] for one in operation.get("parameters", []) if one["in"] == "query"}
+        assert owner_api.get(address).status_code == 200, path
         for name in ("fbclid", "page", "Limit", "ordering2"):
-            refused = owner.get(f"{address}?{name}=1")
-            assert (refused.status_code, refused.json()["code"]) == (400, "malformed"), (path, name)
-            assert set(refused.json()["fields"]) == {name}
-            assert refused.json()["detail"].startswith(f"{name}: This list has no such parameter.")
-        assert path == "/api/machines/{ref}/snapshots" or {"limit", "offset"} <= known
-        for name in known:
-            assert "no such parameter" not in str(owner.get(f"{address}?{name}=1").content), (path, name)
+            refusal = owner_api.get(f"{address}?{name}=1")
+            assert (refusal.status_code, refusal.json()["code"]) == (400, "malformed"), (path, name)
+            assert set(refusal.json()["fields"]) == {name}
+            assert refusal.json()["detail"].startswith(f"{name}: This list has no such parameter.")
+        assert path == "/api/machines/{ref}/snapshots" or {"limit", "offset"} <= known_names
+        for name in known_names:
+            assert "no such parameter" not in str(owner_api.get(f"{address}?{name}=1").content), (path, name)
 
 
 def test_refusal_of_a_mistyped_parameter_names_the_right_one(client: Client) -> None:
@@ -257,7 +273,7 @@ def test_refusal_of_a_mistyped_parameter_names_the_right_one(client: Client) -> 
 
 
 def test_the_list_of_games_has_pages(client: Client) -> None:
-    first = client.get("/api/games?limit=1").json()
-    assert (first["count"] > 1, len(first["results"]), first["previous"]) == (True, 1, None)
-    second = client.get(first["next"]).json()
-    assert second["results"] != first["results"]
+    first_page = client.get("/api/games?limit=1").json()
+    assert (first_page["count"] > 1, len(first_page["results"]), first_page["previous"]) == (True, 1, None)
+    second_page = client.get(first_page["next"]).json()
+    assert second_page["results"] != first_page["results"]

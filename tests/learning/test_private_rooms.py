@@ -41,7 +41,7 @@ from tests.sockets import PAGE_HEADERS, RunSocket, Socket, session_of, token_of,
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("small_samples")]
 in_db = database_sync_to_async
 
-BOARD = (
+BOARD_FIELDS = (
     "code",
     "version",
     "status",
@@ -73,10 +73,10 @@ def has_secret(state: dict[str, Any], secret: str = "Qxz") -> bool:
     return any(secret in text for text in texts(state))
 
 
-def secret_room(**asked: Any) -> tuple[Any, Machine, SeatResult]:
+def secret_room(**options: Any) -> tuple[Any, Machine, Seated]:
     owner = user("owner")
     hidden = machine(owner=owner, name="Qxz", is_public=False)
-    return owner, hidden, room(person=person(owner), **(asked or {"opponent": "machine", "machine": hidden.slug}))
+    return owner, hidden, room(person=person(owner), **(options or {"opponent": "machine", "machine": hidden.slug}))
 
 
 class ViewerSocket(Socket):
@@ -89,32 +89,32 @@ class ViewerSocket(Socket):
 
 async def test_guest_sees_the_board_and_nothing_of_the_machine() -> None:
     owner, _hidden, seated = await in_db(secret_room)()
-    session, reads = await in_db(session_of)(owner), await in_db(token_of)(owner, "read")
-    foreign = await in_db(token_of)(await in_db(user)("other"), "read", "play", "train")
+    session, read_token = await in_db(session_of)(owner), await in_db(token_of)(owner, "read")
+    other_token = await in_db(token_of)(await in_db(user)("other"), "read", "play", "train")
     code = seated.room.code
     async with (
         ViewerSocket(code, session) as player,
         Socket(code) as stranger,
-        Socket(code, bearer=reads) as program,
-        Socket(code, bearer=foreign) as other,
+        Socket(code, bearer=read_token) as program,
+        Socket(code, bearer=other_token) as other,
         Socket(code, seated.token) as friend,
     ):
-        everybody = (player, stranger, program, other, friend)
-        states = [(await socket.expect("joined"))["state"] for socket in everybody]
+        sockets = (player, stranger, program, other, friend)
+        states = [(await socket.expect("joined"))["state"] for socket in sockets]
         while states[0]["status"] == "playing":
-            for state, sees in zip(states, (True, False, True, False, False), strict=True):
-                assert [state[key] for key in BOARD] == [states[0][key] for key in BOARD]
+            for state, is_permitted in zip(states, (True, False, True, False, False), strict=True):
+                assert [state[key] for key in BOARD_FIELDS] == [states[0][key] for key in BOARD_FIELDS]
                 seat = state["seats"][1]
-                assert has_secret(state) is sees
-                assert (seat["name"], seat["hidden"]) == (("Qxz", False) if sees else (HIDDEN_SEAT_NAME, True))
-                assert (seat["machine"] is not None, seat["kind"]) == (sees, "machine")
-                assert (state["learning"] is not None) == (sees and state["ply"] > 0)
+                assert has_secret(state) is is_permitted
+                assert (seat["name"], seat["hidden"]) == (("Qxz", False) if is_permitted else (HIDDEN_NAME, True))
+                assert (seat["machine"] is not None, seat["kind"]) == (is_permitted, "machine")
+                assert (state["learning"] is not None) == (is_permitted and state["ply"] > 0)
             await player.frame("move", {"move": states[0]["legal_moves"][0], "ply": states[0]["ply"]})
-            states = [await socket.expect("state") for socket in everybody]
+            states = [await socket.expect("state") for socket in sockets]
         assert states[0]["learning"]["lesson"]
         assert [state["learning"] is None for state in states] == [False, True, False, True, True]
         assert [state["outcome"] for state in states] == [states[0]["outcome"]] * 5
-        for socket in everybody:
+        for socket in sockets:
             await socket.frame("ping")
             assert (await socket.expect("pong"))["version"] == states[0]["version"]
 
@@ -126,11 +126,15 @@ def test_only_the_owner_sees_that_a_hidden_machine_resigned() -> None:
         box.beads = box.start = [0] * len(box.beads)
         box.save()
     code = room("machine", person(owner), Side.SECOND, machine=hidden.slug).room.code
-    move = room_state_get(code=code)["legal_moves"][0]
-    seen = match_play_move(code=code, person=person(owner), move=move)["outcome"]
-    assert seen["termination"] == "empty_box"
-    outcome = room_state_get(code=code)["outcome"]
-    assert outcome == {"winner": seen["winner"], "termination": "resignation", "reason": "the loser resigned"}
+    move = room_look(code=code)["legal_moves"][0]
+    outcome_for_owner = match_play_move(code=code, person=person(owner), move=move)["outcome"]
+    assert outcome_for_owner["termination"] == "empty_box"
+    outcome = room_look(code=code)["outcome"]
+    assert outcome == {
+        "winner": outcome_for_owner["winner"],
+        "termination": "resignation",
+        "reason": "the loser resigned",
+    }
 
 
 async def test_view_follows_a_machine_hidden_or_shown_during_a_match() -> None:
@@ -138,24 +142,27 @@ async def test_view_follows_a_machine_hidden_or_shown_during_a_match() -> None:
     machines = Machine.objects.filter(pk=hidden.pk)
     async with Socket(seated.room.code) as stranger:
         state = (await stranger.expect("joined"))["state"]
-        for public in (True, False, True):
-            await in_db(machines.update)(is_public=public)
+        for is_public in (True, False, True):
+            await in_db(machines.update)(is_public=is_public)
             state = await in_db(match_play_move)(
                 code=seated.room.code, person=person(owner), move=state["legal_moves"][0]
             )
             view = await stranger.expect("state")
             assert (has_secret(view), view["seats"][1]["hidden"], view["learning"] is not None) == (
-                public,
-                not public,
-                public,
+                is_public,
+                not is_public,
+                is_public,
             )
 
 
 async def test_a_logged_out_viewer_soon_gets_no_names(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(consumers, "PRINCIPAL_MAX_AGE_S", 0.0)
     owner, _, seated = await in_db(secret_room)()
-    session, reads = await in_db(session_of)(owner), await in_db(token_of)(owner, "read")
-    async with ViewerSocket(seated.room.code, session) as browser, Socket(seated.room.code, bearer=reads) as program:
+    session, read_token = await in_db(session_of)(owner), await in_db(token_of)(owner, "read")
+    async with (
+        ViewerSocket(seated.room.code, session) as browser,
+        Socket(seated.room.code, bearer=read_token) as program,
+    ):
         for socket in (browser, program):
             assert has_secret((await socket.expect("joined"))["state"])
         await in_db(owner.api_tokens.all().delete)()
@@ -185,21 +192,21 @@ async def test_only_the_visible_machine_of_two_is_shown() -> None:
     code = seated.room.code
     async with Socket(code) as stranger:
         assert not has_secret((await stranger.expect("joined"))["state"])
-        whole: dict[str, Any] = {"status": "playing"}
-        while whole["status"] == "playing":
-            whole = await in_db(match_step)(code=code, person=person(owner))
+        whole_state: dict[str, Any] = {"status": "playing"}
+        while whole_state["status"] == "playing":
+            whole_state = await in_db(match_step)(code=code, person=person(owner))
             view = await stranger.expect("state")
-            assert has_secret(whole)
+            assert has_secret(whole_state)
             assert not has_secret(view)
-            own = [draw for draw in whole["learning"]["draws"] if draw["role"] == "X"]
+            own_draws = [draw for draw in whole_state["learning"]["draws"] if draw["role"] == "X"]
             learning = view["learning"]
-            assert learning["draws"] == own
+            assert learning["draws"] == own_draws
             assert (learning["role"], learning["machine"]["name"]) == ("X", "Open")
-            assert (learning["box"], learning["slot"]) == (own[-1]["box"]["position"], own[-1]["slot"])
-            assert learning["beads_before"] == [slot["beads"] for slot in own[-1]["slots"]]
+            assert (learning["box"], learning["slot"]) == (own_draws[-1]["box"]["position"], own_draws[-1]["slot"])
+            assert learning["beads_before"] == [slot["beads"] for slot in own_draws[-1]["slots"]]
         assert [one["role"] for one in learning["lessons"]] == ["X"]
         assert learning["lesson"]["sentence"].startswith("Open")
-        assert learning["changes"] == [one for one in whole["learning"]["changes"] if one["role"] == "X"]
+        assert learning["changes"] == [one for one in whole_state["learning"]["changes"] if one["role"] == "X"]
 
 
 async def test_a_taken_over_seat_shows_only_the_person() -> None:
@@ -222,15 +229,15 @@ async def test_a_taken_over_seat_shows_only_the_person() -> None:
 
 def test_machines_with_values_are_hidden_likewise() -> None:
     owner = user("owner")
-    for name, public in (("Qxz", False), ("Open", True)):
-        machine_create(game="romgon", side=None, name=name, slug=name.lower(), owner=owner, is_public=public)
+    for name, is_public in (("Qxz", False), ("Open", True)):
+        machine_create(game="romgon", side=None, name=name, slug=name.lower(), owner=owner, is_public=is_public)
     code = room_create(person=person(owner), game="romgon", first="open", second="qxz").room.code
     for plies in (1, 1, 2):
-        whole = match_step(code=code, person=person(owner), max_plies=plies)
-        view = room_state_get(code=code)
-        assert has_secret(whole)
+        whole_state = match_step(code=code, person=person(owner), max_plies=plies)
+        view = room_look(code=code)
+        assert has_secret(whole_state)
         assert not has_secret(view)
-        values, own_values = whole["learning"]["values"], view["learning"]["values"]
+        values, own_values = whole_state["learning"]["values"], view["learning"]["values"]
         role = view["seats"][0]["role"]
         assert own_values["plies"] == [one for one in values["plies"] if one["role"] == role]
         assert own_values["thought"] == (values["thought"] if values["thought"]["role"] == role else None)
@@ -242,12 +249,12 @@ def test_machines_with_values_are_hidden_likewise() -> None:
 
 def test_room_copies_are_hidden_like_their_originals() -> None:
     owner, hidden, _seated = secret_room()
-    for public, sees in ((False, False), (True, True)):
-        Machine.objects.filter(pk=hidden.pk).update(is_public=public)
-        asked = {"opponent": "machine", "machine": hidden.slug, "fresh": True}
-        code = room(person=person(owner), **asked).room.code
-        assert has_secret(room_state_get(code=code)) is sees
-        assert has_secret(room_state_get(code=code, person=person(owner)))
+    for is_public, is_visible in ((False, False), (True, True)):
+        Machine.objects.filter(pk=hidden.pk).update(is_public=is_public)
+        options = {"opponent": "machine", "machine": hidden.slug, "fresh": True}
+        code = room(person=person(owner), **options).room.code
+        assert has_secret(room_look(code=code)) is is_visible
+        assert has_secret(room_look(code=code, person=person(owner)))
     assert Machine.objects.filter(room__isnull=False, is_public=True).count() == 1
 
 
@@ -277,13 +284,13 @@ async def test_sockets_of_a_hidden_machine_and_run_end_with_next_news() -> None:
 
     learner, run = await in_db(start_run)()
     async with (
-        RunSocket(f"/api/machines/{learner.pk}/ws") as of_machine,
-        RunSocket(f"/api/training-runs/{run.pk}/ws") as of_run,
+        RunSocket(f"/api/machines/{learner.pk}/ws") as machine_socket,
+        RunSocket(f"/api/training-runs/{run.pk}/ws") as run_socket,
     ):
-        for socket in (of_machine, of_run):
+        for socket in (machine_socket, run_socket):
             await socket.expect("joined")
         await in_db(hide_and_train)(learner, run)
-        for socket, code in ((of_machine, "machine_not_found"), (of_run, "run_not_found")):
+        for socket, code in ((machine_socket, "machine_not_found"), (run_socket, "run_not_found")):
             assert (await socket.expect("error"))["code"] == code
 
 
@@ -311,18 +318,18 @@ async def test_the_socket_of_a_run_hides_a_hidden_opponent() -> None:
             state = await socket.expect("state")
             while state["status"] != "finished":
                 state = await socket.expect("state")
-            assert "opponents" not in state, "who they are was told at the beginning"
+            assert "opponents" not in state, "only the first frame names the opponents"
 
 
 def start_tournament() -> tuple[Any, Tournament]:
     """A public tournament of another account; one of its machines was hidden after the start."""
     owner = user("owner")
-    hidden = machine(Side.SECOND, owner=owner, name="Qxz")
-    known = machine(Side.FIRST, name="Open")
-    entries = [known.slug, hidden.slug, "random"]
+    hidden_machine = machine(Side.SECOND, owner=owner, name="Qxz")
+    open_machine = machine(Side.FIRST, name="Open")
+    entries = [open_machine.slug, hidden_machine.slug, "random"]
     tournament = tournament_start(user=user("other"), entries=entries, games=2, seed=1, enqueue=False)
     tournament_play(tournament.pk)
-    Machine.objects.filter(pk=hidden.pk).update(is_public=False)
+    Machine.objects.filter(pk=hidden_machine.pk).update(is_public=False)
     tournament.refresh_from_db()
     return owner, tournament
 
@@ -331,10 +338,10 @@ def test_unknown_additions_of_a_kind_stay_hidden() -> None:
     """Additions to a kind's explanation that the audience check does not know are not sent."""
     seated = room("machine", machine=str(machine().pk))
     play_out(seated.room.code, guest())
-    whole = room_view(seated.room)["learning"]
-    assert whole is not None
-    extended: Any = {**whole, "beside": "what another kind thinks of itself"}
-    assert insight_redacted(extended, {whole["role"]: whole["machine"]}) == whole
+    whole_insight = room_view(seated.room)["learning"]
+    assert whole_insight is not None
+    extended: Any = {**whole_insight, "beside": "what another kind thinks of itself"}
+    assert insight_redacted(extended, {whole_insight["role"]: whole_insight["machine"]}) == whole_insight
 
 
 async def test_tournament_hides_private_machines_and_their_beads() -> None:
@@ -343,23 +350,23 @@ async def test_tournament_hides_private_machines_and_their_beads() -> None:
     path = f"/api/tournaments/{tournament.pk}/ws"
     async with RunSocket(path) as stranger, RunSocket(path, session=session) as editor:
         states = [await socket.expect("joined") for socket in (stranger, editor)]
-        for again in (False, True):
-            public_view, whole = states
-            assert (has_secret(public_view), has_secret(whole)) == (False, True)
+        for is_repeated in (False, True):
+            public_view, whole_view = states
+            assert (has_secret(public_view), has_secret(whole_view)) == (False, True)
             assert [entry["machine"] is None for entry in public_view["entries"]] == [False, True, True]
-            for pairing, full in zip(public_view["pairings"], whole["pairings"], strict=True):
+            for pairing, full in zip(public_view["pairings"], whole_view["pairings"], strict=True):
                 meets = 1 in (pairing["first"], pairing["second"])
                 assert pairing == ({**full, "expected": None} if meets else full)
-            for line, full in zip(public_view["standings"], whole["standings"], strict=True):
-                assert line == {**full, "expected": None}, "each has met it"
-            for row, full in zip(public_view["crosstable"], whole["crosstable"], strict=True):
-                for cell, known in zip(row["against"], full["against"], strict=True):
+            for line, full in zip(public_view["standings"], whole_view["standings"], strict=True):
+                assert line == {**full, "expected": None}, "every player has met the hidden machine"
+            for row, full in zip(public_view["crosstable"], whole_view["crosstable"], strict=True):
+                for cell, full_cell in zip(row["against"], full["against"], strict=True):
                     meets = 1 in (row["entry"], cell["entry"])
-                    assert cell == ({**known, "expected": None} if meets else known)
-            if not again:
+                    assert cell == ({**full_cell, "expected": None} if meets else full_cell)
+            if not is_repeated:
                 await in_db(_send_state_again)(tournament)
                 changes = [await socket.expect("state") for socket in (stranger, editor)]
-                assert not any(has_secret(change) for change in changes), "it had been told already"
+                assert not any(has_secret(change) for change in changes), "the first frame has named it already"
                 states = list(map(tournament_after, states, changes))
 
 
@@ -371,20 +378,20 @@ def _send_state_again(tournament: Tournament) -> None:
 
 def test_a_deleted_private_machine_leaves_no_name() -> None:
     owner, hidden, seated = secret_room()
-    show = room_create(person=person(owner), game=NC, first="random", second=hidden.slug)
+    exhibition = room_create(person=person(owner), game=NC, first="random", second=hidden.slug)
     learner = machine(Side.FIRST, owner=owner)
     run = training_run_start(machine=learner.slug, stages=[Stage(hidden.slug, 10)], seed=1, enqueue=False)
     Machine.objects.update(is_public=True)
     tournament = tournament_start(user=owner, entries=[learner.slug, hidden.slug], games=2, seed=1, enqueue=False)
     Machine.objects.filter(pk=hidden.pk).update(is_public=False)
     machine_delete(user=owner, machine_id=hidden.pk)
-    for code in (seated.room.code, show.room.code):
-        assert not has_secret(room_state_get(code=code))
-        assert room_state_get(code=code)["seats"][1]["name"] == "A deleted machine"
+    for code in (seated.room.code, exhibition.room.code):
+        assert not has_secret(room_look(code=code))
+        assert room_look(code=code)["seats"][1]["name"] == "A deleted machine"
     assert stage_sentence(RunStage.objects.get()) == "10 games against a deleted machine"
-    claimed = RUNS.claim(run.pk)
-    assert claimed is not None
-    assert run_execute(claimed).error == "Its opponent was deleted, so training against it stopped."
+    claimed_run = RUNS.claim(run.pk)
+    assert claimed_run is not None
+    assert run_execute(claimed_run).error == "Its opponent was deleted, so training against it stopped."
     assert not has_secret(tournament_view(tournament))
 
 
@@ -444,27 +451,27 @@ def test_a_seat_token_gives_no_rights_of_an_account() -> None:
 
 def test_credentials_added_to_an_account_change_no_view() -> None:
     owner, _, seated = secret_room()
-    plain, other = person(owner), person(user("other"))
-    view = room_state_get(code=seated.room.code, person=plain)
+    owner_person, other_person = person(owner), person(user("other"))
+    view = room_look(code=seated.room.code, person=owner_person)
     assert has_secret(view)
-    carried: dict[str, Any] = {"guest": uuid4(), "address": "somewhere", "token": seated.token, "name": "Ada"}
-    for key, value in carried.items():
-        assert room_state_get(code=seated.room.code, person=replace(plain, **{key: value})) == view, key
-        assert not has_secret(room_state_get(code=seated.room.code, person=replace(other, **{key: value}))), key
+    credentials: dict[str, Any] = {"guest": uuid4(), "address": "somewhere", "token": seated.token, "name": "Ada"}
+    for key, value in credentials.items():
+        assert room_look(code=seated.room.code, person=replace(owner_person, **{key: value})) == view, key
+        assert not has_secret(room_look(code=seated.room.code, person=replace(other_person, **{key: value}))), key
 
 
 def test_older_copies_have_the_visibility_of_their_originals() -> None:
     migration = import_module("learning.migrations.0010_copies_as_public").Migration
     owner, hidden, _ = secret_room()
-    known = machine(owner=owner)
+    open_machine = machine(owner=owner)
     is_public_by_pk = {}
-    for original in (known, hidden):
+    for original in (open_machine, hidden):
         copy = machine(room=room().room, copied_from=original)
         is_public_by_pk[copy.pk] = original.is_public
     orphan = machine(room=room().room)
-    own = machine_clone(machine_id=known.pk, name="own")
-    Machine.objects.filter(pk__in=[*is_public_by_pk, orphan.pk, own.pk]).update(is_public=False)
+    own_copy = machine_clone(machine_id=open_machine.pk, name="own")
+    Machine.objects.filter(pk__in=[*is_public_by_pk, orphan.pk, own_copy.pk]).update(is_public=False)
     with connection.cursor() as cursor:
         cursor.execute(migration.operations[0].sql)
-    is_public_by_pk |= {known.pk: True, hidden.pk: False, orphan.pk: False, own.pk: False}
+    is_public_by_pk |= {open_machine.pk: True, hidden.pk: False, orphan.pk: False, own_copy.pk: False}
     assert dict(Machine.objects.values_list("pk", "is_public")) == is_public_by_pk

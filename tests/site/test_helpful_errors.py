@@ -14,7 +14,7 @@ from games.accounts.tokens import token_make
 from menace_site.api.docs import ROOTS
 from menace_site.urls import PAGE_PATHS
 from tests.factories import api_with, guest, house_machines, machine, room, user
-from tests.learning.test_private import TABLE, fill_placeholders, people, world
+from tests.learning.test_private import REQUESTS_BY_ROUTE, fill_placeholders, people, world
 
 __all__ = ["people", "world"]  # fixtures
 
@@ -100,7 +100,7 @@ def test_missing_rows_get_an_explanation(client: Client) -> None:
 def test_log_in_page_names_the_reason_and_the_alternatives(people: dict[str, Any], world: dict[str, Any]) -> None:
     """Each page for accounts gives the reason, and says what a visitor can do without an account."""
     nobody, n_asked = Client(), 0
-    for route, asks in TABLE.items():
+    for route, asks in REQUESTS_BY_ROUTE.items():
         if route.startswith(("^api", "admin")):
             continue
         for method in ("get", "post"):
