@@ -48,9 +48,11 @@ def test_one_side_is_ranked_against_the_opponent(in_turns: bool) -> None:
     for place in view["places"]:
         machine = Participant.objects.get(number=place["number"]).machine
         assert machine is not None
-        exact = against_opponent(table_load(machine), UNIFORM["perfect"])
-        assert place["points"] == pytest.approx(exact.score, abs=1e-12)
-        assert [place["win"], place["draw"], place["loss"]] == pytest.approx([exact.win, exact.draw, exact.loss])
+        expected = against_opponent(table_load(machine), UNIFORM["perfect"])
+        assert place["points"] == pytest.approx(expected.score, abs=1e-12)
+        assert [place["win"], place["draw"], place["loss"]] == pytest.approx(
+            [expected.win, expected.draw, expected.loss]
+        )
     points = [place["points"] for place in view["places"]]
     assert points == sorted(points, reverse=True)
     assert view["players"] == ["Opponent “Perfect”", view["places"][0]["name"]]
@@ -67,10 +69,10 @@ def test_halves_meet_and_both_boxes_are_shown() -> None:
     seconds = [one for one in machines.values() if one is not None and one.side == 1]
     assert (len(firsts), len(seconds)) == (3, 2)
     for place in view["places"]:
-        own = machines[place["number"]]
-        assert own is not None
-        others = seconds if place["side"] == 0 else firsts
-        scores = [against_machine(table_load(own), table_load(other)).score for other in others]
+        own_machine = machines[place["number"]]
+        assert own_machine is not None
+        opponents = seconds if place["side"] == 0 else firsts
+        scores = [against_machine(table_load(own_machine), table_load(other)).score for other in opponents]
         assert place["points"] == pytest.approx(sum(scores) / len(scores), abs=1e-12)
     assert next(place["place"] for place in view["places"] if place["side"] == 0) == 1
     roles = {frame["draw"]["role"] for frame in view["frames"] if frame["draw"] is not None}
@@ -86,11 +88,11 @@ def test_final_pauses_the_class_and_opening_cancels_it() -> None:
     assert classroom.status == ClassStatus.PAUSED
     with pytest.raises(ClassPausedError):
         participant_play(pupil)
-    claimed = CLASS_FINALS.claim(final.pk)
-    assert claimed is not None
+    claimed_final = CLASS_FINALS.claim(final.pk)
+    assert claimed_final is not None
     services.classroom_set_status(user=classroom.teacher, classroom_id=classroom.pk, status=ClassStatus.OPEN)
     assert not ClassFinal.objects.exists()
-    assert CLASS_FINALS.take_turn(claimed, TurnEnd()) == [], "the worker has lost the job"
+    assert CLASS_FINALS.take_turn(claimed_final, TurnEnd()) == [], "the worker has lost the job"
     assert not ClassFinal.objects.exists()
 
 
@@ -126,9 +128,9 @@ def test_a_side_that_becomes_empty_fails_with_a_sentence() -> None:
     classroom, pupils = class_with_pupils(2, side=None)
     final = final_begin(user=classroom.teacher, classroom_id=classroom.pk)
     participant_remove(user=classroom.teacher, participant_id=pupils[1].pk)
-    claimed = CLASS_FINALS.claim(final.pk)
-    assert claimed is not None
-    assert CLASS_FINALS.take_turn(claimed, TurnEnd()) == []
+    claimed_final = CLASS_FINALS.claim(final.pk)
+    assert claimed_final is not None
+    assert CLASS_FINALS.take_turn(claimed_final, TurnEnd()) == []
     final.refresh_from_db()
     assert (final.status, final.error) == (
         JobStatus.FAILED,
@@ -154,15 +156,15 @@ def test_changed_machines_begin_the_steps_again() -> None:
     classroom, pupils = class_with_pupils(3)
     play(pupils[0])
     final = final_begin(user=classroom.teacher, classroom_id=classroom.pk)
-    claimed = CLASS_FINALS.claim(final.pk)
-    assert claimed is not None
-    assert CLASS_FINALS.take_turn(claimed, TurnEnd(0)) == [final.pk]
+    claimed_final = CLASS_FINALS.claim(final.pk)
+    assert claimed_final is not None
+    assert CLASS_FINALS.take_turn(claimed_final, TurnEnd(0)) == [final.pk]
     final.refresh_from_db()
     assert 0 < final.progress < 1
     participant_remove(user=classroom.teacher, participant_id=pupils[2].pk)
-    claimed = CLASS_FINALS.claim(final.pk)
-    assert claimed is not None
-    assert CLASS_FINALS.take_turn(claimed, TurnEnd()) == []
+    claimed_final = CLASS_FINALS.claim(final.pk)
+    assert claimed_final is not None
+    assert CLASS_FINALS.take_turn(claimed_final, TurnEnd()) == []
     final.refresh_from_db()
     assert {place["number"] for place in final.results["places"]} == {1, 2}
 
@@ -210,9 +212,9 @@ def test_teacher_holds_the_final_and_takes_the_results_home() -> None:
     assert teacher.get(f"{path}/results.csv").status_code == 404
     assert teacher.post(f"{path}/final").status_code == 302
     assert "being worked out" in teacher.get(path).content.decode()
-    claimed = CLASS_FINALS.claim(ClassFinal.objects.get().pk)
-    assert claimed is not None
-    CLASS_FINALS.take_turn(claimed, TurnEnd())
+    claimed_final = CLASS_FINALS.claim(ClassFinal.objects.get().pk)
+    assert claimed_final is not None
+    CLASS_FINALS.take_turn(claimed_final, TurnEnd())
     assert "See the results" in teacher.get(path).content.decode()
     page = teacher.get(f"{path}/results").content.decode()
     assert pupils[0].name in page
@@ -240,10 +242,10 @@ def test_failed_final_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
     classroom, _ = class_with_pupils(3)
     final = final_begin(user=classroom.teacher, classroom_id=classroom.pk)
     Classroom.objects.update(opponent="gone")
-    claimed = CLASS_FINALS.claim(final.pk)
-    assert claimed is not None
+    claimed_final = CLASS_FINALS.claim(final.pk)
+    assert claimed_final is not None
     with pytest.raises(KeyError):
-        CLASS_FINALS.take_turn(claimed, TurnEnd())
+        CLASS_FINALS.take_turn(claimed_final, TurnEnd())
     final.refresh_from_db()
     assert (final.status, "gone" in final.error) == (JobStatus.FAILED, True)
     assert final.finished_at is not None
@@ -255,7 +257,7 @@ def test_page_of_a_pupil_reads_no_results() -> None:
     hold_final(classroom)
     facts = PupilFacts(participant=pupil.pk, classroom=classroom.pk, name="", code=pupil.code, before="")
     with CaptureQueriesContext(connection) as queries:
-        found = participant_now(facts, pupil.guest.hex)
-        assert final_shown(found.classroom) is not None
+        membership = participant_now(facts, pupil.guest.hex)
+        assert final_shown(membership.classroom) is not None
     assert len(queries) == 1
     assert '"learning_classfinal"."results"' not in queries[0]["sql"]

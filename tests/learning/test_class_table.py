@@ -60,8 +60,13 @@ def play(pupil: Participant) -> None:
 
 def test_table_has_exact_points_and_the_box_that_matters_most() -> None:
     classroom, (_, second) = class_with_pupils(2)
-    empty = fresh_table(classroom)
-    assert (empty["status"], empty["locked"], empty["pupils"], empty["leaders"]) == ("open", False, 2, [])
+    empty_table = fresh_table(classroom)
+    assert (empty_table["status"], empty_table["locked"], empty_table["pupils"], empty_table["leaders"]) == (
+        "open",
+        False,
+        2,
+        [],
+    )
     for _ in range(8):
         play(second)
     table = fresh_table(classroom)
@@ -75,14 +80,14 @@ def test_table_has_exact_points_and_the_box_that_matters_most() -> None:
     assert [row["place"] for row in table["rows"]] == [1, 2]
     assert table["rows"] == sorted(table["rows"], key=lambda row: -row["points"])
     assert rows[2]["curve"].count(",") >= 1
-    best = next((leader for leader in table["leaders"]), None)
-    found = costliest_box(memory, UNIFORM["random"], 5)
+    leader = next((leader for leader in table["leaders"]), None)
+    costliest = costliest_box(memory, UNIFORM["random"], 5)
     if rows[2]["place"] == 1:
-        assert best is not None
-        assert (best["box"] is None) == (found is None)
-        if found is not None:
-            assert best["box"]["position"] == memory.table.keys[found[0]]
-            assert best["box"]["cost"] == pytest.approx(found[1])
+        assert leader is not None
+        assert (leader["box"] is None) == (costliest is None)
+        if costliest is not None:
+            assert leader["box"]["position"] == memory.table.keys[costliest[0]]
+            assert leader["box"]["cost"] == pytest.approx(costliest[1])
 
 
 def test_costliest_box_is_that_of_the_definition() -> None:
@@ -102,10 +107,10 @@ def test_costliest_box_is_that_of_the_definition() -> None:
         trial.beads[slots] = memory.table.initial[slots]
         trial.__post_init__()
         costs.append(points - against_opponent(trial, UNIFORM["random"]).score)
-    found = costliest_box(memory, UNIFORM["random"], 60)
-    assert found is not None
-    assert found[1] == pytest.approx(max(costs))
-    assert costs[found[0]] == pytest.approx(max(costs))
+    costliest = costliest_box(memory, UNIFORM["random"], 60)
+    assert costliest is not None
+    assert costliest[1] == pytest.approx(max(costs))
+    assert costs[costliest[0]] == pytest.approx(max(costs))
     assert classroom.is_open
 
 
@@ -127,29 +132,29 @@ def test_hidden_names_are_numbers() -> None:
 
 
 def test_teacher_sees_which_pupil_is_stuck() -> None:
-    classroom, (gone, waiting) = class_with_pupils(2)
-    room = participant_play(waiting).room
-    pupil_note(waiting.pk, "page")
-    stuck = {row["number"]: row["stuck"] for row in fresh_table(classroom)["rows"]}
-    assert stuck == {1: "gone", 2: ""}
-    match_play_move(code=room.code, person=pupil_principal(waiting), move=legal_move(room.code))
+    classroom, (absent_pupil, waiting_pupil) = class_with_pupils(2)
+    room = participant_play(waiting_pupil).room
+    pupil_note(waiting_pupil.pk, "page")
+    stuck_by_number = {row["number"]: row["stuck"] for row in fresh_table(classroom)["rows"]}
+    assert stuck_by_number == {1: "gone", 2: ""}
+    match_play_move(code=room.code, person=person_of(waiting_pupil), move=legal_move(room.code))
     Ply.objects.update(played_at=timezone.now() - timedelta(seconds=61))
     assert {row["number"]: row["stuck"] for row in fresh_table(classroom)["rows"]}[2] == "waiting"
     classroom_set_status(user=classroom.teacher, classroom_id=classroom.pk, status=ClassStatus.PAUSED)
     assert {row["stuck"] for row in fresh_table(classroom)["rows"]} == {""}
-    assert gone.machine_id
+    assert absent_pupil.machine_id
 
 
 def legal_move(code: str) -> str:
     return str(room_view(room_get(code))["legal_moves"][0])
 
 
-def queries(call: Callable[[], object]) -> int:
+def n_queries_of(call: Callable[[], object]) -> int:
     with CaptureQueriesContext(
         connection,
-    ) as captured:
+    ) as queries:
         call()
-    return len(captured)
+    return len(queries)
 
 
 def test_table_needs_at_most_six_queries_however_large_the_class(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -158,12 +163,14 @@ def test_table_needs_at_most_six_queries_however_large_the_class(monkeypatch: py
     classroom, pupils = class_with_pupils(12, side=None)
     for pupil in pupils:
         play(pupil)
-    assert queries(lambda: fresh_table(classroom)) <= 6 + 1  # one reads the class again
-    n_kept = queries(lambda: fresh_table(classroom))
-    assert n_kept <= 3 + 1, "no lesson since then: no boxes are read"
+    assert n_queries_of(lambda: fresh_table(classroom)) <= 6 + 1  # one reads the class again
+    n_without_lesson = n_queries_of(lambda: fresh_table(classroom))
+    assert n_without_lesson <= 3 + 1, "no lesson since then: no boxes are read"
     now = time.time()
     monkeypatch.setattr(time, "time", lambda: now)  # a slow machine needs more than a second for thirty calls
-    assert queries(lambda: [classroom_table(classroom) for _ in range(30)]) <= n_kept, "once a second for all viewers"
+    assert n_queries_of(lambda: [classroom_table(classroom) for _ in range(30)]) <= n_without_lesson, (
+        "once a second for all viewers"
+    )
 
 
 def browser_of(pupil: Participant) -> Client:
@@ -175,26 +182,26 @@ def browser_of(pupil: Participant) -> Client:
 def test_only_the_class_sees_the_table() -> None:
     classroom, (pupil, removed) = class_with_pupils(2)
     url = f"/api/classes/{classroom.pk}/table"
-    child, out = browser_of(pupil), browser_of(removed)
-    teacher, other_teacher, projector, guest = Client(), Client(), Client(), Client()
-    teacher.force_login(classroom.teacher)
-    other_teacher.force_login(user("other"))
-    projector.get(f"/class/screen/{classroom.link.secret}")
+    pupil_browser, removed_browser = browser_of(pupil), browser_of(removed)
+    teacher_browser, other_teacher_browser, projector_browser, guest_browser = Client(), Client(), Client(), Client()
+    teacher_browser.force_login(classroom.teacher)
+    other_teacher_browser.force_login(user("other"))
+    projector_browser.get(f"/class/screen/{classroom.link.secret}")
     participant_remove(user=classroom.teacher, participant_id=removed.pk)
-    elsewhere = classroom_open(
+    other_class = classroom_open(
         user=user("third"),
         plan=ClassPlan(
             name="8a", game="hexapawn", side=1, preset="", n_pupils=2, minutes=9, opponent="perfect", allows_names=False
         ),
     )
-    stranger = browser_of(participant_join(classroom_id=elsewhere.pk, guest=uuid4(), name_numbers=(1, 1)))
-    for client in (other_teacher, guest, out, stranger):
-        assert client.get(url).json()["code"] == "not_your_class"
-        assert client.get(url).status_code == 404
-    for client in (child, projector):
-        row = client.get(url).json()["rows"][0]
+    other_pupil_browser = browser_of(participant_join(classroom_id=other_class.pk, guest=uuid4(), words=(1, 1)))
+    for browser in (other_teacher_browser, guest_browser, removed_browser, other_pupil_browser):
+        assert browser.get(url).json()["code"] == "not_your_class"
+        assert browser.get(url).status_code == 404
+    for browser in (pupil_browser, projector_browser):
+        row = browser.get(url).json()["rows"][0]
         assert (row["url"], row["stuck"]) == (None, "")
-    row = teacher.get(url).json()["rows"][0]
+    row = teacher_browser.get(url).json()["rows"][0]
     assert row["url"].startswith("/machines/")
     assert cache.get(f"class-here:{pupil.pk}") == "rest"
 
@@ -202,7 +209,7 @@ def test_only_the_class_sees_the_table() -> None:
 # The socket
 
 
-def path(classroom: Classroom, query: str = "") -> str:
+def socket_path(classroom: Classroom, query: str = "") -> str:
     return f"/api/classes/{classroom.pk}/ws{query}"
 
 
@@ -217,23 +224,23 @@ def class_for_sockets() -> tuple[Classroom, Participant, str, str]:
 @pytest.mark.django_db(transaction=True)
 async def test_socket_sends_the_table_when_it_changes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(class_consumers, "TABLE_EVERY_S", 0.05)
-    classroom, pupil, child, teacher = await in_db(class_for_sockets)()
+    classroom, pupil, pupil_session, teacher_session = await in_db(class_for_sockets)()
     async with (
-        RunSocket(path(classroom), session=child) as page,
-        RunSocket(path(classroom, "?only=status"), session=child) as bar,
-        RunSocket(path(classroom), session=teacher) as teacher_page,
-        RunSocket(path(classroom)) as guest,
+        RunSocket(socket_path(classroom), session=pupil_session) as page,
+        RunSocket(socket_path(classroom, "?only=status"), session=pupil_session) as status_bar,
+        RunSocket(socket_path(classroom), session=teacher_session) as teacher_page,
+        RunSocket(socket_path(classroom)) as guest_page,
     ):
-        assert (await guest.expect("error"))["code"] == "not_your_class"
+        assert (await guest_page.expect("error"))["code"] == "not_your_class"
         assert (await page.expect("joined"))["rows"][0]["stuck"] == ""
-        assert await bar.expect("joined") == {"status": "open", "locked": False}
+        assert await status_bar.expect("joined") == {"status": "open", "locked": False}
         assert (await teacher_page.expect("joined"))["rows"][0]["url"]
         assert len(ClassTicker.tickers) == 1
         await in_db(classroom_set_status)(user=classroom.teacher, classroom_id=classroom.pk, status=ClassStatus.PAUSED)
         assert (await page.expect("table"))["status"] == "paused"
-        assert await bar.expect("table") == {"status": "paused", "locked": False}
+        assert await status_bar.expect("table") == {"status": "paused", "locked": False}
         await in_db(participant_remove)(user=classroom.teacher, participant_id=pupil.pk)
-        for socket in (page, bar):
+        for socket in (page, status_bar):
             assert (await socket.expect("error"))["code"] == "not_your_class"
             assert (await socket.receive_output())["code"] == 4404
     assert not ClassTicker.tickers, "the ticker ends with its last socket"
@@ -242,15 +249,15 @@ async def test_socket_sends_the_table_when_it_changes(monkeypatch: pytest.Monkey
 @pytest.mark.django_db(transaction=True)
 async def test_sockets_of_a_deleted_class_are_closed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(class_consumers, "TABLE_EVERY_S", 0.05)
-    classroom, _, _, teacher = await in_db(class_for_sockets)()
-    async with RunSocket(path(classroom), session=teacher) as teacher_page:
+    classroom, _, _, teacher_session = await in_db(class_for_sockets)()
+    async with RunSocket(socket_path(classroom), session=teacher_session) as teacher_page:
         await teacher_page.expect("joined")
         await in_db(classroom_delete)(user=classroom.teacher, classroom_id=classroom.pk)
         assert (await teacher_page.expect("error"))["code"] == "not_your_class"
 
 
 @pytest.mark.django_db(transaction=True)
-async def test_page_that_went_unnoticed_costs_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_page_closed_while_connecting_ends_the_ticker(monkeypatch: pytest.MonkeyPatch) -> None:
     """A page that closes while it connects is never disconnected: the next frame to it fails."""
     monkeypatch.setattr(class_consumers, "TABLE_EVERY_S", 0.05)
     send_frame = ClassConsumer.send_frame
@@ -261,8 +268,8 @@ async def test_page_that_went_unnoticed_costs_nothing(monkeypatch: pytest.Monkey
         await send_frame(socket, kind, data)
 
     monkeypatch.setattr(ClassConsumer, "send_frame", send_joined_alone)
-    classroom, pupil, child, _ = await in_db(class_for_sockets)()
-    async with RunSocket(path(classroom), session=child) as page:
+    classroom, pupil, pupil_session, _ = await in_db(class_for_sockets)()
+    async with RunSocket(socket_path(classroom), session=pupil_session) as page:
         await page.expect("joined")
         await in_db(classroom_set_status)(user=classroom.teacher, classroom_id=classroom.pk, status=ClassStatus.PAUSED)
         async with asyncio.timeout(HANG_S):
@@ -272,8 +279,8 @@ async def test_page_that_went_unnoticed_costs_nothing(monkeypatch: pytest.Monkey
 
 @pytest.mark.django_db(transaction=True)
 async def test_pupil_is_gone_when_the_last_page_closes() -> None:
-    classroom, pupil, child, _ = await in_db(class_for_sockets)()
-    async with RunSocket(path(classroom), session=child) as page:
+    classroom, pupil, pupil_session, _ = await in_db(class_for_sockets)()
+    async with RunSocket(socket_path(classroom), session=pupil_session) as page:
         await page.expect("joined")
         assert cache.get(f"class-here:{pupil.pk}")
     assert cache.get(f"class-here:{pupil.pk}") is None

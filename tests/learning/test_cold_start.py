@@ -33,8 +33,8 @@ from tests.factories import NC, guest, machine, user
 pytestmark = pytest.mark.django_db
 
 VECTORS = json.loads((Path(__file__).parents[1] / "data" / "romgon" / "vectors.json").read_text())
-BOARD = next(position["board"] for position in VECTORS["positions"] if position["id"] == "start-black")
-WHY = "The engine is being compiled, which takes about a minute. Nothing has changed: try again in a moment."
+START_BOARD = next(position["board"] for position in VECTORS["positions"] if position["id"] == "start-black")
+REFUSAL_TEXT = "The engine is being compiled, which takes about a minute. Nothing has changed: try again in a moment."
 
 
 def set_readiness(monkeypatch: pytest.MonkeyPatch, readiness: Readiness) -> None:
@@ -55,19 +55,19 @@ def without_numba(monkeypatch: pytest.MonkeyPatch) -> None:
     set_readiness(monkeypatch, Readiness.NEVER)
 
 
-def romgon_q(**fields: Any) -> Any:
+def romgon_machine(**fields: Any) -> Any:
     return machine_create(game="romgon", side=None, name="Q", preset="romgon-q", **fields)
 
 
-def start(**fields: Any) -> dict[str, Any]:
-    return {"board": BOARD, "playerColor": "black", **fields}
+def question_at_start(**fields: Any) -> dict[str, Any]:
+    return {"board": START_BOARD, "playerColor": "black", **fields}
 
 
-def ask(path: str, body: dict[str, Any]) -> Any:
+def post_question(path: str, body: dict[str, Any]) -> Any:
     return Client().post(path, json.dumps(body), content_type="application/json")
 
 
-ASKED = {
+QUESTIONS = {
     "move": ("/api/ai/move", {}),
     "its weakest level": ("/api/ai/move", {"difficulty": "easy"}),
     "a level of one move": ("/api/ai/move", {"difficulty": "medium"}),
@@ -77,18 +77,18 @@ ASKED = {
 
 
 class TestCompilingEngine:
-    @pytest.mark.parametrize(("path", "fields"), ASKED.values(), ids=ASKED)
+    @pytest.mark.parametrize(("path", "fields"), QUESTIONS.values(), ids=QUESTIONS)
     def test_advice(self, compiling: None, path: str, fields: dict[str, Any]) -> None:
-        response = ask(path, start(**fields))
+        response = post_question(path, question_at_start(**fields))
         assert (response.status_code, response["Retry-After"]) == (503, "5")
-        assert response.json() == {"error": WHY, "detail": WHY, "code": "busy"}
+        assert response.json() == {"error": REFUSAL_TEXT, "detail": REFUSAL_TEXT, "code": "busy"}
 
     def test_the_health_of_advice(self, compiling: None) -> None:
         response = Client().get("/api/ai/health")
         assert (response.status_code, response["Retry-After"], response.json()["code"]) == (503, "5", "busy")
 
     def test_the_advice_of_a_machine(self, compiling: None) -> None:
-        response = ask("/api/ai/move", start(game="romgon", machine=romgon_q().pk))
+        response = post_question("/api/ai/move", question_at_start(game="romgon", machine=romgon_machine().pk))
         assert (response.status_code, response.json()["code"]) == (503, "busy")
 
     @pytest.mark.parametrize("level", ["easy", "medium", "expert", "legend"])
@@ -96,20 +96,20 @@ class TestCompilingEngine:
         api = APIClient()
         response = api.post("/api/rooms", {"game": "romgon", "opponent": level}, format="json")
         assert (response.status_code, response["Retry-After"]) == (503, "5")
-        assert response.json() == {"detail": WHY, "code": "busy"}
+        assert response.json() == {"detail": REFUSAL_TEXT, "code": "busy"}
         assert not Room.objects.exists()
 
     def test_the_page_that_opens_a_match(self, compiling: None) -> None:
         response = Client().post("/rooms", {"game": "romgon", "opponent": "medium"})
         assert (response.status_code, response["Retry-After"]) == (503, "5")
-        assert WHY in response.content.decode()
+        assert REFUSAL_TEXT in response.content.decode()
         assert "refresh" not in response.content.decode(), "the visitor decides whether to send the form again"
 
     def test_a_match_in_progress_waits_and_keeps_its_board(self, monkeypatch: pytest.MonkeyPatch) -> None:
         for opponent in ("medium", "expert"):
             room = room_create(person=guest(), game="romgon", opponent=opponent, side=Side.FIRST).room
-            with monkeypatch.context() as patched:
-                set_readiness(patched, Readiness.COMPILING)
+            with monkeypatch.context() as patch:
+                set_readiness(patch, Readiness.COMPILING)
                 with pytest.raises(EngineCompilingError):
                     match_play_move(code=room.code, person=guest(), move="2-7>3-6")
             match = Match.objects.get(room=room)
@@ -117,7 +117,7 @@ class TestCompilingEngine:
         match_play_move(code=room.code, person=guest(), move="2-7>3-6")
 
     def test_a_machine_that_needs_the_engine(self, compiling: None) -> None:
-        learner = romgon_q(slug="q")
+        learner = romgon_machine(slug="q")
         room = room_create(
             person=guest(), game="romgon", opponent="machine", machine=learner.slug, side=Side.FIRST
         ).room
@@ -126,36 +126,36 @@ class TestCompilingEngine:
         assert Match.objects.get(room=room).n_plies == 0
 
     def test_pages_with_explanations_reload(self, compiling: None) -> None:
-        response = Client().get(f"/machines/{romgon_q().pk}/values")
+        response = Client().get(f"/machines/{romgon_machine().pk}/values")
         assert (response.status_code, response["Retry-After"]) == (503, "5")
         page = response.content.decode()
-        assert WHY in page
+        assert REFUSAL_TEXT in page
         assert '<meta http-equiv="refresh" content="5">' in page
 
     def test_people_play_each_other_and_pages_work(self, compiling: None) -> None:
         room = room_create(person=guest(), game="romgon", opponent="human").room
         client = Client()
-        for path in ("/", "/play/romgon", "/machines", f"/machines/{romgon_q().pk}", f"/rooms/{room.code}"):
+        for path in ("/", "/play/romgon", "/machines", f"/machines/{romgon_machine().pk}", f"/rooms/{room.code}"):
             assert client.get(path).status_code == 200, path
 
 
 class TestWithoutNumba:
     def test_an_engine_explains_what_it_needs(self, without_numba: None) -> None:
         sentence = "This engine needs numba, which is not installed here."
-        response = ask("/api/ai/move", start())
+        response = post_question("/api/ai/move", question_at_start())
         assert (response.status_code, response.json()) == (
             503,
             {"error": sentence, "detail": sentence, "code": "engine_missing"},
         )
         assert "Retry-After" not in response.headers
-        page = Client().get(f"/machines/{romgon_q().pk}/values")
+        page = Client().get(f"/machines/{romgon_machine().pk}/values")
         assert page.status_code == 503
         assert sentence in page.content.decode()
         with pytest.raises(EngineMissingError):
             room_create(person=guest(), game="romgon", opponent="medium")
 
     def test_a_training_with_the_engine_fails_with_a_sentence(self, without_numba: None) -> None:
-        run = training_run_start(machine=str(romgon_q().pk), stages=[Stage("random", 1)], seed=1, enqueue=False)
+        run = training_run_start(machine=str(romgon_machine().pk), stages=[Stage("random", 1)], seed=1, enqueue=False)
         with pytest.raises(EngineMissingError):
             jobs_work("runs", run.pk)
         run.refresh_from_db()
@@ -177,21 +177,25 @@ def start_run(learner: Any, n_games: int) -> Any:
 class TestTrainings:
     def test_only_long_trainings_wait(self, monkeypatch: pytest.MonkeyPatch, client: Client) -> None:
         owner = user()
-        short, long = start_run(machine(owner=owner), 200), start_run(machine(owner=owner), 10_000_000)
-        of_engine = start_run(romgon_q(owner=owner), 1)
-        with monkeypatch.context() as patched:
-            set_readiness(patched, Readiness.COMPILING)
-            for run in (long, of_engine, short):
+        short_run, long_run = start_run(machine(owner=owner), 200), start_run(machine(owner=owner), 10_000_000)
+        engine_run = start_run(romgon_machine(owner=owner), 1)
+        with monkeypatch.context() as patch:
+            set_readiness(patch, Readiness.COMPILING)
+            for run in (long_run, engine_run, short_run):
                 jobs_work("runs", run.pk)
                 run.refresh_from_db()
-            assert [run.status for run in (short, long, of_engine)] == ["finished", "queued", "queued"]
-            assert [run_view(run)["waits_for_kernels"] for run in (short, long, of_engine)] == [False, True, True]
-            assert wake_ups_take(RUNS) == [], "nobody knocks for what may not go on"
+            assert [run.status for run in (short_run, long_run, engine_run)] == ["finished", "queued", "queued"]
+            assert [run_view(run)["waits_for_kernels"] for run in (short_run, long_run, engine_run)] == [
+                False,
+                True,
+                True,
+            ]
+            assert forgotten(RUNS) == [], "no wake-up is sent for a run that may not continue"
             client.force_login(owner)
-            assert client.get(f"/api/training-runs/{long.pk}").json()["waits_for_kernels"]
-            assert b"waits_for_kernels" in client.get(f"/runs/{long.pk}").content
-        assert {*RUNS.eligible} >= {long, of_engine}
-        assert not run_view(long)["waits_for_kernels"]
+            assert client.get(f"/api/training-runs/{long_run.pk}").json()["waits_for_kernels"]
+            assert b"waits_for_kernels" in client.get(f"/runs/{long_run.pk}").content
+        assert {*RUNS.going_on} >= {long_run, engine_run}
+        assert not run_view(long_run)["waits_for_kernels"]
 
     def test_a_waiting_training_can_be_cancelled(self, compiling: None) -> None:
         run = start_run(machine(), 10_000_000)
@@ -220,10 +224,10 @@ class TestTrainings:
         assert not tournaments[0].pairings.exclude(status=JobStatus.FINISHED).exists()
 
     def test_strength_by_the_engine_is_measured_later(self, compiling: None) -> None:
-        boxes, values = machine(), romgon_q()
+        box_machine, value_machine = machine(), romgon_machine()
         standings_measure(TurnEnd())
-        measured = dict(Standing.objects.values_list("machine_id", "measured"))
-        assert (measured[boxes.pk], measured[values.pk]) == (0, -1)
+        measured_by_machine = dict(Standing.objects.values_list("machine_id", "measured"))
+        assert (measured_by_machine[box_machine.pk], measured_by_machine[value_machine.pk]) == (0, -1)
 
     def test_watch_it_learn_works(self, compiling: None, client: Client) -> None:
         assert client.get("/learn").status_code == 200

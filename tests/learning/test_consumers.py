@@ -28,7 +28,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 in_db = database_sync_to_async
 
 
-def watched_run() -> tuple[Machine, TrainingRun, str]:
+def run_with_owner() -> tuple[Machine, TrainingRun, str]:
     """A public machine, a run of it, and the session of its owner."""
     owner = user("owner")
     learner = machine(owner=owner)
@@ -43,30 +43,30 @@ async def send_news(group: str, kind: str, data: dict[str, Any], *lessons: int) 
 
 async def test_a_viewer_without_permission_gets_no_more_messages(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(consumers, "PRINCIPAL_MAX_AGE_S", 0.0)
-    learner, run, session = await in_db(watched_run)()
+    learner, run, session = await in_db(run_with_owner)()
     machine_path, run_path = f"/api/machines/{learner.pk}/ws", f"/api/training-runs/{run.pk}/ws"
     async with (
-        RunSocket(machine_path) as guest,
-        RunSocket(machine_path, session=session) as owner,
-        RunSocket(run_path) as runs_guest,
+        RunSocket(machine_path) as guest_page,
+        RunSocket(machine_path, session=session) as owner_page,
+        RunSocket(run_path) as guest_run_page,
     ):
-        for socket in (guest, owner):
+        for socket in (guest_page, owner_page):
             await socket.expect("joined")
-        view = await runs_guest.expect("joined")
+        view = await guest_run_page.expect("joined")
         await send_news(f"machine.{learner.pk}", "machine.boxes", {"number": 1})
-        for socket in (guest, owner):
+        for socket in (guest_page, owner_page):
             assert (await socket.expect("boxes"))["number"] == 1
         await in_db(Machine.objects.filter(pk=learner.pk).update)(is_public=False)
         await send_news(f"machine.{learner.pk}", "machine.boxes", {"number": 2})
         await send_news(f"run.{run.pk}", "run.state", {**view, "games_done": 5, "points": []})
-        assert (await owner.expect("boxes"))["number"] == 2
-        for socket, code in ((guest, "machine_not_found"), (runs_guest, "run_not_found")):
+        assert (await owner_page.expect("boxes"))["number"] == 2
+        for socket, code in ((guest_page, "machine_not_found"), (guest_run_page, "run_not_found")):
             assert (await socket.expect("error"))["code"] == code
             assert (await socket.receive_output())["type"] == "websocket.close"
 
 
 async def test_messages_of_an_older_worker_are_understood() -> None:
-    _, run, session = await in_db(watched_run)()
+    _, run, session = await in_db(run_with_owner)()
     async with RunSocket(f"/api/training-runs/{run.pk}/ws", session=session) as page:
         view = await page.expect("joined")
         del view["waits_for_room"]
@@ -95,12 +95,12 @@ async def test_a_socket_whose_message_fails_is_closed(
         raise KeyError("no such field")
 
     monkeypatch.setattr(consumers.MachineConsumer, "for_viewer", fail)
-    learner, *_ = await in_db(watched_run)()
+    learner, *_ = await in_db(run_with_owner)()
     async with RunSocket(f"/api/machines/{learner.pk}/ws") as socket:
         await socket.expect("joined")
         await send_news(f"machine.{learner.pk}", "machine.boxes", {"number": 1})
-        closed = await socket.receive_output()
-        assert (closed["type"], closed["code"]) == ("websocket.close", 1011)
+        close_frame = await socket.receive_output()
+        assert (close_frame["type"], close_frame["code"]) == ("websocket.close", 1011)
         await send_news(f"machine.{learner.pk}", "machine.boxes", {"number": 2})
         assert await socket.receive_nothing()
     assert "no such field" in caplog.text
@@ -123,12 +123,12 @@ async def test_run_sockets_get_changes_four_times_a_second(start_worker: StartWo
     """
     await in_db(start_worker)()
     for _ in range(3):
-        if await a_page_shows_what_is_stored():
+        if await page_shows_stored_state():
             return
-    pytest.fail("three times pages were not told all that changed")
+    pytest.fail("the pages did not get all changes in three attempts")
 
 
-async def the_rest(socket: RunSocket, kind: str, run: TrainingRun) -> list[Any]:
+async def remaining_frames(socket: RunSocket, kind: str, run: TrainingRun) -> list[Any]:
     """(time, data) of each frame, until the run is over and no more frames come."""
     frames: list[Any] = []
     is_over = False
@@ -140,7 +140,7 @@ async def the_rest(socket: RunSocket, kind: str, run: TrainingRun) -> list[Any]:
     return frames
 
 
-async def a_page_shows_what_is_stored() -> bool:
+async def page_shows_stored_state() -> bool:
     """Watch a very long run and cancel it after enough frames, so that the speed of the computer does not matter."""
 
     def prepare() -> tuple[Machine, TrainingRun]:
@@ -161,22 +161,22 @@ async def a_page_shows_what_is_stored() -> bool:
             frames_until(machines, "boxes", lambda frames: len(frames) == 6),
         )
         await in_db(training_run_cancel)(run_id=run.pk)
-        states += await the_rest(runs, "state", run)
-        boxes += await the_rest(machines, "boxes", run)
+        states += await remaining_frames(runs, "state", run)
+        boxes += await remaining_frames(machines, "boxes", run)
     for frames in (states, boxes):
         assert len(frames) <= 4 * (frames[-1][0] - frames[0][0]) + 2, (
-            "one more at each end: what is on its way may bunch"
+            "one more at each end, because delayed messages may arrive together"
         )
     for _, state in states:
         curve += state["points"]
-    shown = {box["position"]: (box["beads"], box["draws"]) for _, data in boxes for box in data["boxes"]}
+    boxes_on_page = {box["position"]: (box["beads"], box["draws"]) for _, data in boxes for box in data["boxes"]}
     rows = await in_db(lambda: list(learner.boxes.values_list("position", "beads", "visits")))()
-    stored = {position: (beads, visits) for position, beads, visits in rows if any(visits)}
-    return curve == await in_db(run_curve)(run) and shown == stored
+    stored_boxes = {position: (beads, visits) for position, beads, visits in rows if any(visits)}
+    return curve == await in_db(run_curve)(run) and boxes_on_page == stored_boxes
 
 
 async def test_messages_between_two_frames_are_merged() -> None:
-    learner, *_ = await in_db(watched_run)()
+    learner, *_ = await in_db(run_with_owner)()
     group = f"machine.{learner.pk}"
 
     def boxes_message(number: int, lesson: int, **fields: Any) -> dict[str, Any]:
@@ -187,17 +187,17 @@ async def test_messages_between_two_frames_are_merged() -> None:
         assert await page.expect("joined") == {"lesson": 0}
         await send_news(group, "machine.boxes", boxes_message(3, 1), 1)
         assert (await page.expect("boxes")) == boxes_message(3, 1)
-        begin = time.monotonic()
+        started_at_s = time.monotonic()
         await send_news(group, "machine.boxes", boxes_message(2, 2, drawn={"position": "1", "slot": 0}), 2)
         await send_news(group, "machine.boxes", boxes_message(1, 3, totals={"games": 1}), 3)
-        both = await page.expect("boxes")
-        assert time.monotonic() - begin > 0.9 * consumers.TELL_EVERY_S
-        assert [box["beads"] for box in both["boxes"]] == [[1], [2]]
-        assert (both["drawn"], both["totals"]) == ({"position": "1", "slot": 0}, {"games": 1})
+        merged_news = await page.expect("boxes")
+        assert time.monotonic() - started_at_s > 0.9 * consumers.TELL_EVERY_S
+        assert [box["beads"] for box in merged_news["boxes"]] == [[1], [2]]
+        assert (merged_news["drawn"], merged_news["totals"]) == ({"position": "1", "slot": 0}, {"games": 1})
         assert await page.receive_nothing()
 
 
-FOR_EVER = 1e6
+FOREVER_S = 1e6
 """A time longer than any test, in seconds."""
 
 
@@ -215,7 +215,7 @@ def lesson_message(number: int) -> dict[str, Any]:
 
 async def test_page_that_missed_a_lesson_is_closed_to_reload(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(consumers, "MISSED_AFTER_S", 0.0)
-    learner, *_ = await in_db(watched_run)()
+    learner, *_ = await in_db(run_with_owner)()
     group, path = f"machine.{learner.pk}", f"/api/machines/{learner.pk}/ws"
     async with RunSocket(path) as page:
         await page.expect("joined")
@@ -223,45 +223,45 @@ async def test_page_that_missed_a_lesson_is_closed_to_reload(monkeypatch: pytest
         assert (await page.expect("boxes"))["lesson"] == 1
         await send_news(group, "machine.boxes", lesson_message(3), 3)
         assert await close_code(page) == 1011
-        assert await page.receive_nothing(), "nor is it told what came of it"
+        assert await page.receive_nothing(), "the close frame is the last one"
     await in_db(Machine.objects.update)(n_lessons=3)
-    async with RunSocket(path) as again:
-        assert await again.expect("joined") == {"lesson": 3}
+    async with RunSocket(path) as second_page:
+        assert await second_page.expect("joined") == {"lesson": 3}
         await send_news(group, "machine.boxes", lesson_message(3), 2, 3)
-        assert (await again.expect("boxes"))["lesson"] == 3
-        await again.send_json_to({"type": "ping"})
-        await again.expect("pong")
-        assert await again.receive_nothing()
+        assert (await second_page.expect("boxes"))["lesson"] == 3
+        await second_page.send_json_to({"type": "ping"})
+        await second_page.expect("pong")
+        assert await second_page.receive_nothing()
         await in_db(Machine.objects.update)(n_lessons=4)  # the last message is lost
-        await again.send_json_to({"type": "ping"})
-        assert await close_code(again) == 1011
+        await second_page.send_json_to({"type": "ping"})
+        assert await close_code(second_page) == 1011
 
 
 async def test_messages_of_lessons_may_arrive_in_any_order(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(consumers, "MISSED_AFTER_S", FOR_EVER)
-    learner, *_ = await in_db(watched_run)()
+    monkeypatch.setattr(consumers, "MISSED_AFTER_S", FOREVER_S)
+    learner, *_ = await in_db(run_with_owner)()
     async with RunSocket(f"/api/machines/{learner.pk}/ws") as page:
         await page.expect("joined")
-        for lessons, reached in (([2, 5], 0), ([1], 2), ([3, 4], 5)):
+        for lessons, last_lesson in (([2, 5], 0), ([1], 2), ([3, 4], 5)):
             await send_news(f"machine.{learner.pk}", "machine.boxes", lesson_message(5), *lessons)
-            assert (await page.expect("boxes"))["lesson"] == reached
+            assert (await page.expect("boxes"))["lesson"] == last_lesson
 
 
 async def test_page_gets_four_frames_a_second_from_many_matches(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Real sockets play real matches, and the page has every change in the end."""
-    monkeypatch.setattr(consumers, "MISSED_AFTER_S", FOR_EVER)
-    frames: list[float] = []
+    monkeypatch.setattr(consumers, "MISSED_AFTER_S", FOREVER_S)
+    frame_times_s: list[float] = []
     send_frame = consumers.MachineConsumer.send_frame
 
-    async def note_frame(self: Any, kind: str, data: Any) -> None:
-        frames.append(time.monotonic())
+    async def record_frame(self: Any, kind: str, data: Any) -> None:
+        frame_times_s.append(time.monotonic())
         await send_frame(self, kind, data)
 
-    monkeypatch.setattr(consumers.MachineConsumer, "send_frame", note_frame)
+    monkeypatch.setattr(consumers.MachineConsumer, "send_frame", record_frame)
     learner = (await in_db(house_machines)())[Side.SECOND]
-    shown: dict[str, Any] = {}
+    boxes_on_page: dict[str, Any] = {}
     n_players, n_matches = 8, 3
     async with RunSocket(f"/api/machines/{learner.pk}/ws") as page:
         await page.expect("joined")
@@ -271,12 +271,12 @@ async def test_page_gets_four_frames_a_second_from_many_matches(
             news = await page.expect("boxes")
             assert news["lesson"] >= lesson
             lesson, totals = news["lesson"], news["totals"] or totals
-            shown |= {box["position"]: (box["beads"], box["draws"]) for box in news["boxes"]}
+            boxes_on_page |= {box["position"]: (box["beads"], box["draws"]) for box in news["boxes"]}
     rows = await in_db(lambda: list(learner.boxes.values_list("position", "beads", "visits")))()
-    assert shown == {position: (beads, visits) for position, beads, visits in rows if any(visits)}
+    assert boxes_on_page == {position: (beads, visits) for position, beads, visits in rows if any(visits)}
     await in_db(learner.refresh_from_db)()
     assert (lesson, totals["games"]) == (learner.n_lessons, n_players * n_matches)
-    _joined, *moments = frames
+    _joined, *moments = frame_times_s
     assert all(after - before > 0.9 * consumers.TELL_EVERY_S for before, after in pairwise(moments)), moments
 
 

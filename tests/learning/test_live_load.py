@@ -10,7 +10,7 @@ from tests.bench.live_load import totals, wrong_rows
 from tests.bench.live_site import statements
 from tests.factories import guest, house_machines, play_out, room
 
-LOG = """\
+DATABASE_LOG = """\
 2026-11-22 10:00:07 UTC [7] LOG:  duration: 0.250 ms  statement: SELECT "a"."id" FROM "games_room" WHERE x FOR UPDATE
 2026-11-22 10:00:07 UTC [7] LOG:  duration: 0.500 ms  execute <unnamed>: UPDATE "games_room" SET "version" = 2
 2026-11-22 10:00:07 UTC [7] LOG:  duration: 1.000 ms  statement:
@@ -29,8 +29,8 @@ def recorded_answers() -> dict[str, Any]:
     house_machines()
     seated = room("menace")
     play_out(seated.room.code, guest())
-    own = [ply.move for ply in Ply.objects.filter(side=seated.side)]
-    return {seated.room.code: [[1], {"1": own}]}
+    moves = [ply.move for ply in Ply.objects.filter(side=seated.side)]
+    return {seated.room.code: [[1], {"1": moves}]}
 
 
 @pytest.mark.django_db
@@ -51,11 +51,11 @@ class TestStoredMoves:
         assert "ended" in wrong_rows(recorded_answers, {})[0]
 
     def test_a_game_counted_twice_is_reported(self, recorded_answers: dict[str, Any]) -> None:
-        before = totals()
-        assert wrong_rows(recorded_answers, before) == []
+        totals_before = totals()
+        assert wrong_rows(recorded_answers, totals_before) == []
         learner = Machine.objects.get(n_games=1)
         Machine.objects.filter(pk=learner.pk).update(n_games=2, n_wins=learner.n_wins + 1)
-        assert [learner.slug in one for one in wrong_rows(recorded_answers, before)] == [True]
+        assert [learner.slug in one for one in wrong_rows(recorded_answers, totals_before)] == [True]
 
     def test_a_bead_without_a_cause_is_reported(self, recorded_answers: dict[str, Any]) -> None:
         box = Box.objects.filter(visits__0__gt=0).first() or Box.objects.all()[0]
@@ -65,7 +65,7 @@ class TestStoredMoves:
 
 
 def test_statements_are_counted_from_the_log_by_kind() -> None:
-    assert statements(LOG) == {
+    assert statements(DATABASE_LOG) == {
         "SELECT games_room FOR UPDATE": (1, 0.25),
         "UPDATE games_room": (2, 1.25),
         "SELECT": (1, 1.0),

@@ -35,19 +35,21 @@ def owner() -> Any:
     return factories.user("Größe")
 
 
-@pytest.mark.parametrize(("name", "typed"), SEARCHES)
-def test_a_machine_is_found_in_any_case_and_without_accents(name: str, typed: list[str], client: Client) -> None:
+@pytest.mark.parametrize(("name", "searches"), SEARCHES)
+def test_a_machine_is_found_in_any_case_and_without_accents(name: str, searches: list[str], client: Client) -> None:
     machine(name="MENACE")
-    found = machine(name=name)
+    expected_machine = machine(name=name)
     api = api_with(None)
-    for text in typed:
-        assert [one["id"] for one in api.get("/api/machines", {"search": text}).json()["results"]] == [found.pk]
+    for text in searches:
+        assert [one["id"] for one in api.get("/api/machines", {"search": text}).json()["results"]] == [
+            expected_machine.pk
+        ]
         page = client.get("/machines", {"search": text})
-        assert [one["id"] for one in page.context["machines"]] == [found.pk]
+        assert [one["id"] for one in page.context["machines"]] == [expected_machine.pk]
         assert name in client.get("/machines/compare", {"search": text}).content.decode()
     for text in ("%", "_", "argh"):
         results = api.get("/api/machines", {"search": text}).json()["results"]
-        assert [one["id"] for one in results] == ([found.pk] if text in name else [])
+        assert [one["id"] for one in results] == ([expected_machine.pk] if text in name else [])
 
 
 def test_a_renamed_machine_is_found_by_its_new_name(owner: Any) -> None:
@@ -73,9 +75,9 @@ def test_api_lists_find_an_owner_in_any_spelling(owner: Any, name: str) -> None:
 def test_the_admin_finds_names_in_any_spelling(owner: Any, admin_client: Client) -> None:
     learner = machine(name="Łódź", owner=owner)
     ApiToken.objects.create(user=owner, name="a", prefix="p", sha256="s", scopes=["read"])
-    where = {"ip_address": "192.0.2.1", "user_agent": "", "path_info": "/"}
-    AccessLog.objects.create(username="Größe", **where)
-    AccessFailureLog.objects.create(username="grösse", **where)
+    log_fields = {"ip_address": "192.0.2.1", "user_agent": "", "path_info": "/"}
+    AccessLog.objects.create(username="Größe", **log_fields)
+    AccessFailureLog.objects.create(username="grösse", **log_fields)
     call_command("names", stdout=StringIO())
     lists = {
         "learning/machine": "LODZ",
@@ -97,18 +99,20 @@ def test_forms_refuse_invisible_names(name: str, owner: Any, client: Client) -> 
     learner = machine(owner=owner)
     client.force_login(owner)
     file = SimpleUploadedFile("m.json", machine_export(learner, "native").text.encode())
-    tries = [
+    forms = [
         ("/machines/new", {"game": NC, "side": "0", "preset": "scroggs"}),
         (f"/machines/{learner.pk}/edit", {"learns": "on"}),
         ("/machines/import", {"file": file}),
         ("/tournaments/new", {"opponents": ["random", "perfect"], "format": "round-robin", "games": "1"}),
         ("/account/tokens", {"scopes": ["read"], "days": "30"}),
     ]
-    for path, form in tries:
+    for path, form in forms:
         answer = client.post(path, {**form, "name": name})
         assert list(answer.context["form"].errors) == ["name"], path
-    copied = client.post(f"/machines/{learner.pk}/clone", {"name": name}, follow=True)
-    assert any(words in copied.content.decode() for words in ("A name needs a letter", "holds a hidden character"))
+    answer_to_copy = client.post(f"/machines/{learner.pk}/clone", {"name": name}, follow=True)
+    assert any(
+        words in answer_to_copy.content.decode() for words in ("A name needs a letter", "holds a hidden character")
+    )
     assert (Machine.objects.count(), Tournament.objects.count(), ApiToken.objects.count()) == (1, 0, 0)
     assert Machine.objects.get().name == "MENACE"
 
@@ -117,14 +121,14 @@ def test_forms_refuse_invisible_names(name: str, owner: Any, client: Client) -> 
 def test_the_api_refuses_invisible_names(name: str, owner: Any) -> None:
     learner = machine(owner=owner)
     api = api_with(owner, "read", "train")
-    tries = [
+    requests = [
         ("post", "/api/machines", {"game": NC}),
         ("patch", f"/api/machines/{learner.pk}", {}),
         ("post", f"/api/machines/{learner.pk}/clone", {}),
         ("post", "/api/tournaments", {"entries": ["random", "perfect"], "game": NC, "games": 1}),
         ("post", "/api/learn/keep", {"address": ""}),
     ]
-    for method, path, body in tries:
+    for method, path, body in requests:
         answer = getattr(api, method)(path, {**body, "name": name})
         assert (answer.status_code, "name" in answer.text) == (400, True), path
     assert (Machine.objects.count(), Tournament.objects.count()) == (1, 0)
@@ -135,12 +139,12 @@ def test_files_with_invisible_names_are_refused(name: str, owner: Any, tmp_path:
     learner = machine(owner=owner)
     document = json.loads(machine_export(learner, "native").text) | {"name": name}
     api = api_with(owner, "train")
-    refused = api.post("/api/machines/import", document)
-    assert (refused.status_code, refused.json()["detail"].startswith("name: ")) == (400, True)
-    asked = api.post(f"/api/machines/import?name={name}", {**document, "name": "Ada"})
-    assert asked.status_code == 400
-    renamed = api.post("/api/machines/import?name=Ada", document)
-    assert (renamed.status_code, renamed.json()["name"]) == (201, "Ada")
+    refusal = api.post("/api/machines/import", document)
+    assert (refusal.status_code, refusal.json()["detail"].startswith("name: ")) == (400, True)
+    refusal_of_name = api.post(f"/api/machines/import?name={name}", {**document, "name": "Ada"})
+    assert refusal_of_name.status_code == 400
+    answer = api.post("/api/machines/import?name=Ada", document)
+    assert (answer.status_code, answer.json()["name"]) == (201, "Ada")
     path = tmp_path / "machine.json"
     path.write_text(json.dumps(document))
     with pytest.raises(CommandError, match="name: "):
@@ -169,7 +173,7 @@ def test_older_machines_are_found() -> None:
     import_module("learning.migrations.0034_machine_names_folded").fold(apps, None)
     learner.refresh_from_db()
     assert learner.search_name == "arger"
-    Machine.objects.update(name="Übel")  # as a process of the release before renames a machine
+    Machine.objects.update(name="Übel")  # as a process of the previous release renames a machine
     call_command("names", stdout=StringIO())
     learner.refresh_from_db()
     assert learner.search_name == "ubel"

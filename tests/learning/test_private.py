@@ -508,7 +508,7 @@ def test_hidden_machines_appear_in_no_answer(viewer: str, people: dict[str, Any]
             if found_secrets or found_codes:
                 faults.append((request.method, path, status, found_secrets, found_codes))
         elif (
-            request.named
+            request.names_machines
             and (viewer in PERMITTED_VIEWERS or (viewer == "owner's read" and request.method == "get"))
             and not found_secrets
         ):

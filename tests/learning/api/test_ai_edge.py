@@ -18,10 +18,10 @@ from games.accounts.throttles import AddressThrottle
 from learning.api.ai import queue_of
 from menace_site.asgi import application
 
-MOVE, EVALUATE, HEALTH = "/api/ai/move", "/api/ai/evaluate", "/api/ai/health"
+MOVE_PATH, EVALUATE_PATH, HEALTH_PATH = "/api/ai/move", "/api/ai/evaluate", "/api/ai/health"
 QUESTION = {"game": "noughts-and-crosses", "board": "XX.OO...."}
-LARGE = b"x" * (1 << 20)
-TOO_LARGE = {"error": "Request too large", "detail": "A question has at most 65,536 bytes.", "code": "too_large"}
+LARGE_BODY = b"x" * (1 << 20)
+TOO_LARGE_ANSWER = {"error": "Request too large", "detail": "A question has at most 65,536 bytes.", "code": "too_large"}
 
 
 class Answer:
@@ -34,32 +34,34 @@ class Answer:
         self.body = json.loads(body["body"]) if is_json else None
 
 
-async def over_asgi(body: bytes | list[bytes] = b"", path: str = MOVE, method: str = "POST", **headers: str) -> Answer:
+async def over_asgi(
+    body: bytes | list[bytes] = b"", path: str = MOVE_PATH, method: str = "POST", **headers: str
+) -> Answer:
     """Send a request to the application that uvicorn serves."""
     chunks = body if isinstance(body, list) else [body]
-    given = {"host": "localhost", **{name.replace("_", "-"): value for name, value in headers.items()}}
+    all_headers = {"host": "localhost", **{name.replace("_", "-"): value for name, value in headers.items()}}
     scope = {
         "type": "http",
         "method": method,
         "path": path,
         "raw_path": path.encode(),
         "query_string": b"",
-        "headers": [(name.encode(), value.encode()) for name, value in given.items()],
+        "headers": [(name.encode(), value.encode()) for name, value in all_headers.items()],
         "client": ("10.0.0.1", 1),
         "server": ("localhost", 80),
         "scheme": "http",
     }
     request = ApplicationCommunicator(application, scope)
     for index, chunk in enumerate(chunks):
-        more = index + 1 < len(chunks)
-        await request.send_input({"type": "http.request", "body": chunk, "more_body": more})
+        has_more = index + 1 < len(chunks)
+        await request.send_input({"type": "http.request", "body": chunk, "more_body": has_more})
     # No timeout: in a fresh checkout the engine is compiled first.
     answer = Answer(await request.receive_output(), await request.receive_output())
     await request.wait()
     return answer
 
 
-def through_django(body: bytes = b"", path: str = MOVE, method: str = "post", **headers: str) -> HttpResponse:
+def through_django(body: bytes = b"", path: str = MOVE_PATH, method: str = "post", **headers: str) -> HttpResponse:
     """Send a request through Django's own URL configuration."""
     client = Client(enforce_csrf_checks=True)
     response: HttpResponse = getattr(client, method)(path, body, content_type="application/json", headers=headers)
@@ -67,7 +69,7 @@ def through_django(body: bytes = b"", path: str = MOVE, method: str = "post", **
 
 
 @pytest.fixture
-def rate(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def three_requests_a_minute(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Allow three requests a minute, in one minute that does not pass."""
     monkeypatch.setattr(SimpleRateThrottle, "THROTTLE_RATES", {"api": "3/min"})
     monkeypatch.setattr(AddressThrottle, "timer", lambda self: 60_000_015.0)
@@ -82,7 +84,7 @@ async def test_both_paths_answer_alike_without_a_database() -> None:
     assert direct.status == 200
     assert direct.body["move"]["move"] == "3"
     assert direct.body == (await asyncio.to_thread(through_django, question)).json()
-    for path in (MOVE, EVALUATE, f"{MOVE}/"):
+    for path in (MOVE_PATH, EVALUATE_PATH, f"{MOVE_PATH}/"):
         assert (await over_asgi(question, path)).status == 200
     assert direct.headers["content-type"] == "application/json"
     assert direct.headers["x-content-type-options"] == "nosniff"
@@ -91,7 +93,7 @@ async def test_both_paths_answer_alike_without_a_database() -> None:
 
 
 async def test_health_needs_no_database() -> None:
-    answer = await over_asgi(path=HEALTH, method="GET")
+    answer = await over_asgi(path=HEALTH_PATH, method="GET")
     assert (answer.status, answer.body["status"]) == (200, "ok")
 
 
@@ -118,40 +120,44 @@ async def test_bodies_that_are_no_json_object_are_refused(body: bytes) -> None:
     answer = await over_asgi(body)
     assert (answer.status, answer.body["error"], answer.body["code"]) == (400, "Invalid JSON", "malformed")
     assert "Send Content-Type: application/json and an object such as {" in answer.body["detail"]
-    again = await asyncio.to_thread(through_django, body)
-    assert (again.status_code, again.json()["error"]) == (400, "Invalid JSON")
-    assert not body or "Send an object such as {" in again.json()["detail"], "which has the header"
+    django_answer = await asyncio.to_thread(through_django, body)
+    assert (django_answer.status_code, django_answer.json()["error"]) == (400, "Invalid JSON")
+    assert not body or "Send an object such as {" in django_answer.json()["detail"], (
+        "the request of Django has the header"
+    )
 
 
-@pytest.mark.parametrize("chunks", [[LARGE], [LARGE[:1000]] * 1000, [LARGE] * 5])
+@pytest.mark.parametrize("chunks", [[LARGE_BODY], [LARGE_BODY[:1000]] * 1000, [LARGE_BODY] * 5])
 async def test_a_large_body_gets_a_refusal(chunks: list[bytes]) -> None:
-    for announced in ({}, {"content_length": str(sum(map(len, chunks)))}):
-        answer = await over_asgi(chunks, **announced)
-        assert (answer.status, answer.body) == (413, TOO_LARGE)
+    for headers in ({}, {"content_length": str(sum(map(len, chunks)))}):
+        answer = await over_asgi(chunks, **headers)
+        assert (answer.status, answer.body) == (413, TOO_LARGE_ANSWER)
 
 
 def test_a_large_body_is_refused_by_django_too() -> None:
-    response = through_django(LARGE)
-    assert (response.status_code, response.json()) == (413, TOO_LARGE)
+    response = through_django(LARGE_BODY)
+    assert (response.status_code, response.json()) == (413, TOO_LARGE_ANSWER)
 
 
 async def test_a_client_that_leaves_gets_no_answer() -> None:
-    scope = {"type": "http", "method": "POST", "path": MOVE, "headers": [], "query_string": b""}
+    scope = {"type": "http", "method": "POST", "path": MOVE_PATH, "headers": [], "query_string": b""}
     request = ApplicationCommunicator(application, scope)
     await request.send_input({"type": "http.disconnect"})
     await request.wait()
     assert await request.receive_nothing()
 
 
-@pytest.mark.parametrize(("path", "method"), [(MOVE, "GET"), (MOVE, "PUT"), (HEALTH, "POST"), (MOVE, "TRACE")])
+@pytest.mark.parametrize(
+    ("path", "method"), [(MOVE_PATH, "GET"), (MOVE_PATH, "PUT"), (HEALTH_PATH, "POST"), (MOVE_PATH, "TRACE")]
+)
 async def test_other_methods_are_refused(path: str, method: str) -> None:
     answer = await over_asgi(path=path, method=method)
     assert (answer.status, answer.body["error"]) == (405, "Method not allowed")
     assert (answer.body["detail"], answer.body["code"]) == (
-        "Send GET." if path == HEALTH else "Send POST.",
+        "Send GET." if path == HEALTH_PATH else "Send POST.",
         "method_not_allowed",
     )
-    assert answer.headers["allow"] == ("GET, OPTIONS" if path == HEALTH else "POST, OPTIONS")
+    assert answer.headers["allow"] == ("GET, OPTIONS" if path == HEALTH_PATH else "POST, OPTIONS")
 
 
 @pytest.mark.parametrize("method", ["DISPATCH", "SETUP", "SETTINGS", "INITIAL", "HTTP_METHOD_NOT_ALLOWED", "A B"])
@@ -168,7 +174,7 @@ async def test_unreadable_headers_cause_no_server_error(charset: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("body", "slow"),
+    ("body", "is_slow"),
     [
         (b'{"difficulty": "hard"}', False),
         ('{"difficulty": "hard", "id": "\u00e9 →"}'.encode(), False),
@@ -182,8 +188,8 @@ async def test_unreadable_headers_cause_no_server_error(charset: str) -> None:
         (b'{"difficulty": "mas\\u0074er"}', True),
     ],
 )
-def test_deep_searches_use_their_own_queue_in_any_spelling(body: bytes, slow: bool) -> None:
-    assert (queue_of(body) == "slow") is slow
+def test_deep_searches_use_their_own_queue_in_any_spelling(body: bytes, is_slow: bool) -> None:
+    assert (queue_of(body) == "slow") is is_slow
 
 
 def test_questions_to_machines_use_their_own_queue() -> None:
@@ -203,7 +209,7 @@ async def test_a_foreign_host_is_refused() -> None:
     assert (await over_asgi(json.dumps(QUESTION).encode(), host="elsewhere.example")).status == 400
 
 
-@pytest.mark.usefixtures("rate")
+@pytest.mark.usefixtures("three_requests_a_minute")
 async def test_a_limited_address_gets_a_time_to_retry() -> None:
     body = json.dumps(QUESTION).encode()
     answers = [await over_asgi(body) for _ in range(5)]
@@ -214,18 +220,18 @@ async def test_a_limited_address_gets_a_time_to_retry() -> None:
         "detail": "From one address at most 3 questions are answered in 60 seconds.",
         "code": "throttled",
     }
-    assert (await over_asgi(path=HEALTH, method="GET")).status == 429
-    other = await asyncio.to_thread(through_django, body)  # the client has another address
-    assert other.status_code == 200
+    assert (await over_asgi(path=HEALTH_PATH, method="GET")).status == 429
+    django_answer = await asyncio.to_thread(through_django, body)  # the client has another address
+    assert django_answer.status_code == 200
 
 
-@pytest.mark.usefixtures("rate")
+@pytest.mark.usefixtures("three_requests_a_minute")
 async def test_requests_at_the_same_time_are_all_counted() -> None:
     answers = await asyncio.gather(*(over_asgi(json.dumps(QUESTION).encode()) for _ in range(30)))
     assert sorted(answer.status for answer in answers) == [200] * 3 + [429] * 27
 
 
-@pytest.mark.usefixtures("rate")
+@pytest.mark.usefixtures("three_requests_a_minute")
 async def test_the_count_restarts_each_minute(monkeypatch: pytest.MonkeyPatch) -> None:
     body = json.dumps(QUESTION).encode()
     assert [(await over_asgi(body)).status for _ in range(4)][-1] == 429
@@ -252,10 +258,10 @@ async def test_other_origins_are_allowed_by_a_setting(
     assert response.headers.get("access-control-allow-origin") == allowed
     assert response.headers.get("vary") == ("Origin" if origins else None)
     assert "access-control-allow-credentials" not in response.headers
-    before = await over_asgi(method="OPTIONS", origin=origin, access_control_request_method="POST")
-    assert before.status == 204
-    assert before.headers.get("access-control-allow-origin") == allowed
-    assert before.headers.get("access-control-allow-methods") == ("POST, OPTIONS" if allowed else None)
+    preflight = await over_asgi(method="OPTIONS", origin=origin, access_control_request_method="POST")
+    assert preflight.status == 204
+    assert preflight.headers.get("access-control-allow-origin") == allowed
+    assert preflight.headers.get("access-control-allow-methods") == ("POST, OPTIONS" if allowed else None)
 
 
 async def test_other_origins_can_read_refusals(settings: Any) -> None:
@@ -267,15 +273,15 @@ async def test_other_origins_can_read_refusals(settings: Any) -> None:
 
 def test_the_schema_has_the_three_endpoints_with_examples(client: Client) -> None:
     schema = client.get("/api/schema", headers={"accept": "application/vnd.oai.openapi+json"}).json()
-    for path, method in ((MOVE, "post"), (EVALUATE, "post"), (HEALTH, "get")):
+    for path, method in ((MOVE_PATH, "post"), (EVALUATE_PATH, "post"), (HEALTH_PATH, "get")):
         assert "security" not in schema["paths"][path][method]
-    content = schema["paths"][MOVE]["post"]["responses"]
+    content = schema["paths"][MOVE_PATH]["post"]["responses"]
     refusals = {
         example["value"]["error"] for example in content["400"]["content"]["application/json"]["examples"].values()
     }
     assert "Invalid board" in refusals
     assert len(refusals) == 6
-    examples = schema["paths"][MOVE]["post"]["requestBody"]["content"]["application/json"]["examples"]
-    answered = content["200"]["content"]["application/json"]["examples"]
+    examples = schema["paths"][MOVE_PATH]["post"]["requestBody"]["content"]["application/json"]["examples"]
+    answer_examples = content["200"]["content"]["application/json"]["examples"]
     assert examples["Romgon,FromTheStart"]["value"]["difficulty"] == "hard"
-    assert answered["Romgon,FromTheStart"]["value"]["evaluation"] == 0
+    assert answer_examples["Romgon,FromTheStart"]["value"]["evaluation"] == 0

@@ -16,26 +16,26 @@ from beadbox.rules.romgon.moves import Options
 from beadbox.rules.romgon.rules import Romgon
 from learning.advice.romgon import RomgonAdviser
 
-ADVISER, PLAIN = RomgonAdviser(), Romgon(Options())
+ADVISER, PLAIN_GAME = RomgonAdviser(), Romgon(Options())
 VECTORS = json.loads((Path(__file__).parents[2] / "data" / "romgon" / "vectors.json").read_text())
 CASES = {case["id"]: case for case in VECTORS["api"]}
 POSITIONS = {position["id"]: position for position in VECTORS["positions"]}
-MOVE, EVALUATE = "/api/ai/move", "/api/ai/evaluate"
+MOVE_PATH, EVALUATE_PATH = "/api/ai/move", "/api/ai/evaluate"
 ANSWER_FIELDS = ("move", "evaluation", "candidateMoves", "difficulty", "flipModeEnabled")
 
 
-def post(body: Any, path: str = MOVE) -> Any:
+def post(body: Any, path: str = MOVE_PATH) -> Any:
     return Client(enforce_csrf_checks=True).post(path, json.dumps(body), content_type="application/json")
 
 
-def ask(body: Any, path: str = MOVE) -> dict[str, Any]:
+def ask(body: Any, path: str = MOVE_PATH) -> dict[str, Any]:
     response = post(body, path)
     assert response.status_code == 200, response.content
     answer: dict[str, Any] = response.json()
     return answer
 
 
-def start(**fields: Any) -> dict[str, Any]:
+def question_at_start(**fields: Any) -> dict[str, Any]:
     return {"board": POSITIONS["start-black"]["board"], "playerColor": "black", **fields}
 
 
@@ -66,14 +66,14 @@ def test_every_recorded_position_is_searched_and_evaluated(position: dict[str, A
             "playerColor": side,
             "flipModeEnabled": position["flipModeEnabled"],
         }
-        worth = ask(question, EVALUATE)
-        assert set(worth) == {"evaluation", "flipModeEnabled", "legalMoves", "terms", "status"}
-        assert worth["evaluation"] == position["evaluation"][side]
-        assert worth["terms"] == position["evaluation"][f"{side}Terms"]
+        evaluation = ask(question, EVALUATE_PATH)
+        assert set(evaluation) == {"evaluation", "flipModeEnabled", "legalMoves", "terms", "status"}
+        assert evaluation["evaluation"] == position["evaluation"][side]
+        assert evaluation["terms"] == position["evaluation"][f"{side}Terms"]
         if side != position["toMove"]:
             continue
-        assert worth["legalMoves"] == position["legalMoves"]
-        assert worth["status"] == position["status"]
+        assert evaluation["legalMoves"] == position["legalMoves"]
+        assert evaluation["status"] == position["status"]
         for level in ("medium", "hard"):
             answer = ask({**question, "difficulty": level})
             assert answer["candidateMoves"] == position["search"][level]
@@ -81,23 +81,23 @@ def test_every_recorded_position_is_searched_and_evaluated(position: dict[str, A
 
 
 def test_refusals_have_a_fixed_order() -> None:
-    wrong: dict[str, Any] = {
+    body: dict[str, Any] = {
         "board": {"9-9": 5},
         "playerColor": "red",
         "currentPlayer": "white",
         "flipModeEnabled": "yes",
         "difficulty": "godlike",
     }
-    mends = [
+    corrections = [
         ("Invalid playerColor", {"playerColor": "white"}),
         ("Invalid board", {"board": {}}),
         ("Invalid flipModeEnabled", {"flipModeEnabled": False}),
     ]
-    assert post({**wrong, "board": None}).json()["error"] == "Missing required fields"
-    for error, mend in mends:
-        assert post(wrong).json()["error"] == error
-        wrong |= mend
-    assert post(wrong).json()["error"] == "Invalid difficulty"
+    assert post({**body, "board": None}).json()["error"] == "Missing required fields"
+    for error, correction in corrections:
+        assert post(body).json()["error"] == error
+        body |= correction
+    assert post(body).json()["error"] == "Invalid difficulty"
 
 
 @pytest.mark.parametrize(
@@ -141,7 +141,7 @@ def test_refusals_have_a_fixed_order() -> None:
     ],
 )
 def test_each_refusal_has_its_text(fields: dict[str, Any], error: str) -> None:
-    response = post(start(**fields))
+    response = post(question_at_start(**fields))
     assert (response.status_code, response.json()["error"]) == (400, error)
     assert response.json()["detail"].endswith((".", "?"))
     assert response.json()["code"] == "malformed"
@@ -166,60 +166,67 @@ def test_each_refusal_has_its_text(fields: dict[str, Any], error: str) -> None:
     ],
 )
 def test_a_refusal_explains_what_to_send(fields: dict[str, Any], detail: str) -> None:
-    assert detail in post(start(**fields)).json()["detail"]
+    assert detail in post(question_at_start(**fields)).json()["detail"]
 
 
 def test_unknown_fields_are_ignored_and_null_counts_as_absent() -> None:
     board = {
         hex_id: {**piece, "id": 7, "note": [None], "flipped": None, "rotation": None}
-        for hex_id, piece in start()["board"].items()
+        for hex_id, piece in question_at_start()["board"].items()
     }
-    question = start(board=board, flipModeEnabled=None, difficulty=None, currentPlayer=None, id="x", machine=5)
-    assert ask(question) == ask(start())
-    assert ask(start(currentPlayer="black")) == ask(start())
+    question = question_at_start(
+        board=board, flipModeEnabled=None, difficulty=None, currentPlayer=None, id="x", machine=5
+    )
+    assert ask(question) == ask(question_at_start())
+    assert ask(question_at_start(currentPlayer="black")) == ask(question_at_start())
 
 
 def test_rotations_count_modulo_six() -> None:
-    def turned(rotation: int) -> list[Any]:
+    def moves_after_rotation(rotation: int) -> list[Any]:
         board = {"3-3": {"color": "white", "type": "triangle", "rotation": rotation}}
-        moves: list[Any] = ask({"board": board, "playerColor": "white"}, EVALUATE)["legalMoves"]
+        moves: list[Any] = ask({"board": board, "playerColor": "white"}, EVALUATE_PATH)["legalMoves"]
         return moves
 
-    assert turned(2) == turned(-4) == turned(6 * 10**30 + 2) != turned(3)
+    assert (
+        moves_after_rotation(2)
+        == moves_after_rotation(-4)
+        == moves_after_rotation(6 * 10**30 + 2)
+        != moves_after_rotation(3)
+    )
 
 
 def test_flipped_counts_in_flip_mode_only() -> None:
     board = {"3-3": {"color": "white", "type": "triangle", "flipped": True}}
     question = {"board": board, "playerColor": "white"}
-    assert len(ask(question, EVALUATE)["legalMoves"]) == 3
-    assert len(ask({**question, "flipModeEnabled": True}, EVALUATE)["legalMoves"]) == 7  # six moves and the flip
+    assert len(ask(question, EVALUATE_PATH)["legalMoves"]) == 3
+    assert len(ask({**question, "flipModeEnabled": True}, EVALUATE_PATH)["legalMoves"]) == 7  # six moves and the flip
 
 
 @pytest.mark.parametrize("level", LEVELS)
-@pytest.mark.parametrize("flips", [False, True])
-def test_a_full_board_has_an_answer(level: str, flips: bool) -> None:
+@pytest.mark.parametrize("has_flips", [False, True])
+def test_a_full_board_has_an_answer(level: str, has_flips: bool) -> None:
     kinds = ["square", "triangle", "circle", "hexgon"]
-    full = {
+    board = {
         hex_id: {"color": ("white", "black")[index % 2], "type": kinds[index % 4], "flipped": index % 3 == 0}
         for index, hex_id in enumerate(IDS)
     }
-    full["3-0"], full["3-8"] = {"color": "white", "type": "rhombus"}, {"color": "black", "type": "rhombus"}
-    answer = ask({"board": full, "playerColor": "white", "difficulty": level, "flipModeEnabled": flips})
+    board["3-0"], board["3-8"] = {"color": "white", "type": "rhombus"}, {"color": "black", "type": "rhombus"}
+    answer = ask({"board": board, "playerColor": "white", "difficulty": level, "flipModeEnabled": has_flips})
     assert answer["move"] is None or answer["move"] in answer["candidateMoves"] or LEVELS[level].random_tenths
     assert answer["difficulty"] == level
 
 
 @pytest.mark.parametrize("level", ["skilled", "veteran", "champion", "grandmaster", "legend", "starter", "novice"])
-@pytest.mark.parametrize("flips", [False, True])
-def test_levels_of_both_ladders_work_in_both_modes(level: str, flips: bool) -> None:
-    answer = ask(start(difficulty=level, flipModeEnabled=flips))
-    assert (answer["difficulty"], answer["flipModeEnabled"], answer["depth"]) == (level, flips, LEVELS[level].depth)
+@pytest.mark.parametrize("has_flips", [False, True])
+def test_levels_of_both_ladders_work_in_both_modes(level: str, has_flips: bool) -> None:
+    answer = ask(question_at_start(difficulty=level, flipModeEnabled=has_flips))
+    assert (answer["difficulty"], answer["flipModeEnabled"], answer["depth"]) == (level, has_flips, LEVELS[level].depth)
     assert len(answer["candidateMoves"]) == 5
     values = [candidate["evaluation"] for candidate in answer["candidateMoves"]]
     assert values == sorted(values, reverse=True)
     assert answer["evaluation"] == answer["move"]["evaluation"]
     if not LEVELS[level].random_tenths:
-        assert answer == ask(start(difficulty=level, flipModeEnabled=flips, game="romgon"))
+        assert answer == ask(question_at_start(difficulty=level, flipModeEnabled=has_flips, game="romgon"))
         assert answer["move"] == answer["candidateMoves"][0]
 
 
@@ -228,15 +235,19 @@ def test_learnt_values_give_an_immediate_win_its_usual_value() -> None:
     for level in ("veteran", "legend"):
         answer = ask({"board": board, "playerColor": "white", "difficulty": level})
         assert (answer["move"]["to"], answer["evaluation"]) == ("3-8", 999_999)
-        nothing = ask({"board": {}, "playerColor": "white", "difficulty": level})
-        assert (nothing["move"], nothing["evaluation"], nothing["candidateMoves"]) == (None, 0, [])
+        answer_to_empty_board = ask({"board": {}, "playerColor": "white", "difficulty": level})
+        assert (
+            answer_to_empty_board["move"],
+            answer_to_empty_board["evaluation"],
+            answer_to_empty_board["candidateMoves"],
+        ) == (None, 0, [])
 
 
 @pytest.mark.parametrize("game", ["romgon-turn", "romgon-shape", "romgon-flip-turn"])
 def test_learnt_levels_refuse_turns_and_shape_defence(game: str) -> None:
-    refused = post(start(difficulty="legend", game=game))
-    assert (refused.status_code, refused.json()["error"]) == (400, "Invalid difficulty")
-    assert ask(start(difficulty="novice", game=game))["difficulty"] == "novice"
+    response = post(question_at_start(difficulty="legend", game=game))
+    assert (response.status_code, response.json()["error"]) == (400, "Invalid difficulty")
+    assert ask(question_at_start(difficulty="novice", game=game))["difficulty"] == "novice"
 
 
 def test_the_ladders_list_the_weakest_level_first() -> None:
@@ -256,28 +267,31 @@ def test_the_ladders_list_the_weakest_level_first() -> None:
 
 
 def test_search_out_of_time_returns_the_last_finished_depth() -> None:
-    question = ADVISER.read(PLAIN, start(difficulty="master", flipModeEnabled=True))
-    hurried = ADVISER.move(question, RandomSource(1), time_limit_s=0)
-    assert 1 <= hurried["depth"] < 4
-    assert hurried["move"] == hurried["candidateMoves"][0]
-    at_leisure = ADVISER.move(question, RandomSource(1), time_limit_s=600)
-    assert at_leisure["depth"] == 4
+    question = ADVISER.read(PLAIN_GAME, question_at_start(difficulty="master", flipModeEnabled=True))
+    quick_answer = ADVISER.move(question, RandomSource(1), time_limit_s=0)
+    assert 1 <= quick_answer["depth"] < 4
+    assert quick_answer["move"] == quick_answer["candidateMoves"][0]
+    slow_answer = ADVISER.move(question, RandomSource(1), time_limit_s=600)
+    assert slow_answer["depth"] == 4
 
 
 def test_easy_plays_randomly_from_its_random_source() -> None:
-    question = ADVISER.read(PLAIN, start(difficulty="easy"))
-    played = {ADVISER.move(question, RandomSource(seed), time_limit_s=2)["move"]["notation"] for seed in range(300)}
-    assert len(played) == 13
+    question = ADVISER.read(PLAIN_GAME, question_at_start(difficulty="easy"))
+    notations = {ADVISER.move(question, RandomSource(seed), time_limit_s=2)["move"]["notation"] for seed in range(300)}
+    assert len(notations) == 13
 
 
 def test_options_of_the_game_apply() -> None:
-    plain, turning = ask(start()), ask(start(game="romgon-turn"), EVALUATE)
-    assert "rotation" not in plain["move"]
-    assert any("rotation" in move for move in turning["legalMoves"])
+    plain_answer, evaluation_with_turns = (
+        ask(question_at_start()),
+        ask(question_at_start(game="romgon-turn"), EVALUATE_PATH),
+    )
+    assert "rotation" not in plain_answer["move"]
+    assert any("rotation" in move for move in evaluation_with_turns["legalMoves"])
     board = {"3-4": {"color": "white", "type": "hexgon"}, "0-0": {"color": "black", "type": "rhombus"}}
-    turned = ask({"board": board, "playerColor": "white", "game": "romgon-turn"})["candidateMoves"]
-    notations = {f"{move['from']}→{move['to']}@{move['rotation']}" for move in turned if "rotation" in move}
+    candidate_moves = ask({"board": board, "playerColor": "white", "game": "romgon-turn"})["candidateMoves"]
+    notations = {f"{move['from']}→{move['to']}@{move['rotation']}" for move in candidate_moves if "rotation" in move}
     assert notations
-    assert notations <= {move["notation"] for move in turned}
-    assert ask(start(game="romgon-flip"), EVALUATE)["flipModeEnabled"] is True
-    assert ask(start(game="romgon")) == plain
+    assert notations <= {move["notation"] for move in candidate_moves}
+    assert ask(question_at_start(game="romgon-flip"), EVALUATE_PATH)["flipModeEnabled"] is True
+    assert ask(question_at_start(game="romgon")) == plain_answer

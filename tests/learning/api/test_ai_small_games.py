@@ -22,19 +22,19 @@ pytestmark = pytest.mark.django_db
 
 ADVISER = AnyGameAdviser()
 GAME = game_get("noughts-and-crosses")
-EMPTY = "........."
-MOVE, EVALUATE = "/api/ai/move", "/api/ai/evaluate"
+EMPTY_BOARD = "........."
+MOVE_PATH, EVALUATE_PATH = "/api/ai/move", "/api/ai/evaluate"
 
 
-def ask(path: str = MOVE, status: int = 200, **fields: Any) -> dict[str, Any]:
-    body = {"game": GAME.slug, "board": EMPTY, **fields}
+def ask(path: str = MOVE_PATH, status: int = 200, **fields: Any) -> dict[str, Any]:
+    body = {"game": GAME.slug, "board": EMPTY_BOARD, **fields}
     response = Client(enforce_csrf_checks=True).post(path, json.dumps(body), content_type="application/json")
     assert response.status_code == status, response.content
     answer: dict[str, Any] = response.json()
     return answer
 
 
-def refused(**fields: Any) -> str:
+def refusal_error(**fields: Any) -> str:
     error: str = ask(status=400, **fields)["error"]
     return error
 
@@ -45,9 +45,9 @@ def test_the_five_keys_and_every_legal_move_with_its_value() -> None:
     assert answer["evaluation"] == 1
     assert (answer["difficulty"], answer["flipModeEnabled"]) == ("hard", False)
     values = move_values(GAME, GAME.decode("XX.OO...."))
-    shown = {view["move"]: view["evaluation"] for view in answer["candidateMoves"]}
-    assert shown == {GAME.format_move(move): value for move, (value, _) in values.items()}
-    assert [view["evaluation"] for view in answer["candidateMoves"]] == sorted(shown.values(), reverse=True)
+    evaluations = {view["move"]: view["evaluation"] for view in answer["candidateMoves"]}
+    assert evaluations == {GAME.format_move(move): value for move, (value, _) in values.items()}
+    assert [view["evaluation"] for view in answer["candidateMoves"]] == sorted(evaluations.values(), reverse=True)
 
 
 @pytest.mark.parametrize(
@@ -61,8 +61,10 @@ def test_a_board_is_a_text_or_a_list(board: Any) -> None:
 @pytest.mark.parametrize(("level", "moves"), [("easy", {"3", "6", "7", "8", "9"}), ("medium", {"3"}), ("hard", {"3"})])
 def test_levels_play_as_their_opponents_do(level: str, moves: set[str]) -> None:
     question = ADVISER.read(GAME, {"board": "XX.OO....", "difficulty": level})
-    played = Counter(ADVISER.move(question, RandomSource(seed), time_limit_s=0)["move"]["move"] for seed in range(200))
-    assert set(played) == moves
+    n_by_move = Counter(
+        ADVISER.move(question, RandomSource(seed), time_limit_s=0)["move"]["move"] for seed in range(200)
+    )
+    assert set(n_by_move) == moves
 
 
 @pytest.mark.parametrize("colour", ["white", "X"])
@@ -72,25 +74,25 @@ def test_the_side_to_move_may_be_named(colour: str) -> None:
 
 
 def test_refusals_have_a_fixed_order_and_texts() -> None:
-    wrong = {"board": 5, "playerColor": "red", "flipModeEnabled": 1, "difficulty": "godlike", "machine": []}
-    mends = [
+    body = {"board": 5, "playerColor": "red", "flipModeEnabled": 1, "difficulty": "godlike", "machine": []}
+    corrections = [
         ("Invalid playerColor", {"playerColor": None}),
-        ("Invalid board", {"board": EMPTY}),
+        ("Invalid board", {"board": EMPTY_BOARD}),
         ("Invalid flipModeEnabled", {"flipModeEnabled": None}),
         ("Invalid difficulty", {"difficulty": "easy"}),
         ("Invalid machine", {"machine": None}),
     ]
-    assert refused(**(wrong | {"board": None})) == "Missing required fields"
-    for error, mend in mends:
-        assert refused(**wrong) == error
-        wrong |= mend
-    ask(**wrong)
+    assert refusal_error(**(body | {"board": None})) == "Missing required fields"
+    for error, correction in corrections:
+        assert refusal_error(**body) == error
+        body |= correction
+    ask(**body)
 
 
 @pytest.mark.parametrize("game", ["chess", 5, None, ["hexapawn"], {}])
 def test_an_unknown_game_is_refused(game: Any) -> None:
     if game is not None:  # without a game, the request means Romgon
-        assert refused(game=game) == "Invalid game"
+        assert refusal_error(game=game) == "Invalid game"
 
 
 @pytest.mark.parametrize(
@@ -98,11 +100,11 @@ def test_an_unknown_game_is_refused(game: Any) -> None:
     ["XX.......", "", "X" * 10_000, "X\0.......", [], ["X"], [1] * 9, [[]] * 9, [{}] * 9, ["Z"] * 9, {}, True, 1.5],
 )
 def test_an_invalid_board_is_refused(board: Any) -> None:
-    assert refused(board=board) == "Invalid board"
+    assert refusal_error(board=board) == "Invalid board"
 
 
 def test_a_board_with_the_other_side_to_move_is_refused() -> None:
-    assert refused(board="X........", playerColor="white") == "Invalid board"
+    assert refusal_error(board="X........", playerColor="white") == "Invalid board"
     assert ask(board="X........", playerColor="black")["move"] is not None
 
 
@@ -124,25 +126,25 @@ class ResigningMachine:
 @pytest.mark.parametrize("slug", ["noughts-and-crosses", "hexapawn", "hexapawn-3x4", "hexapawn-4x3"])
 def test_both_endpoints_agree_on_finished_positions(slug: str) -> None:
     game = game_get(slug)
-    seen, waiting, values = set(), [game.initial_position()], Counter[int]()
-    while waiting:
-        position = waiting.pop()
-        if game.encode(position) in seen:
+    seen_codes, open_positions, n_by_value = set(), [game.initial_position()], Counter[int]()
+    while open_positions:
+        position = open_positions.pop()
+        if game.encode(position) in seen_codes:
             continue
-        seen.add(game.encode(position))
-        waiting += [game.apply(position, move) for move in game.legal_moves(position)]
+        seen_codes.add(game.encode(position))
+        open_positions += [game.apply(position, move) for move in game.legal_moves(position)]
         if (outcome := game.outcome(position)) is None:
             continue
-        worth = 0 if outcome.winner is None else 1 if outcome.winner is game.side_to_move(position) else -1
-        values[worth] += 1
+        expected = 0 if outcome.winner is None else 1 if outcome.winner is game.side_to_move(position) else -1
+        n_by_value[expected] += 1
         for level in ("easy", "medium", "hard"):
             question = ADVISER.read(game, {"board": game.encode(position), "difficulty": level})
             answer = ADVISER.move(question, RandomSource(1), time_limit_s=0)
-            assert (answer["move"], answer["evaluation"], answer["candidateMoves"]) == (None, worth, [])
-            assert ADVISER.machine(question, ResigningMachine(), RandomSource(1))["evaluation"] == worth
-        assert ADVISER.evaluation(question)["evaluation"] == worth
-    assert values[-1] > 50
-    assert (values[0] == 16) is (slug == "noughts-and-crosses")
+            assert (answer["move"], answer["evaluation"], answer["candidateMoves"]) == (None, expected, [])
+            assert ADVISER.machine(question, ResigningMachine(), RandomSource(1))["evaluation"] == expected
+        assert ADVISER.evaluation(question)["evaluation"] == expected
+    assert n_by_value[-1] > 50
+    assert (n_by_value[0] == 16) is (slug == "noughts-and-crosses")
 
 
 @pytest.mark.parametrize("slug", [slug for slug, game in GAMES.items() if game.family != "romgon"])
@@ -153,7 +155,7 @@ def test_lost_game_is_lost_in_games_of_every_size(slug: str) -> None:
     while not game.is_terminal(position):
         moves = game.legal_moves(position)
         position = game.apply(position, moves[rng.below(len(moves))])
-    answers = [ask(path, game=slug, board=game.encode(position)) for path in (MOVE, EVALUATE)]
+    answers = [ask(path, game=slug, board=game.encode(position)) for path in (MOVE_PATH, EVALUATE_PATH)]
     assert answers[0]["evaluation"] == answers[1]["evaluation"] is not None
     outcome = game.outcome(position)
     assert outcome is not None
@@ -161,21 +163,21 @@ def test_lost_game_is_lost_in_games_of_every_size(slug: str) -> None:
 
 
 def test_a_board_is_evaluated_exactly() -> None:
-    answer = ask(EVALUATE, board="XX.OO....")
+    answer = ask(EVALUATE_PATH, board="XX.OO....")
     assert set(answer) == {"evaluation", "flipModeEnabled", "legalMoves", "paths", "terms", "status"}
     assert (answer["evaluation"], answer["terms"]) == (1, {"pliesToEnd": 1})
     assert [view["move"] for view in answer["legalMoves"]] == ["3", "6", "7", "8", "9"]
     assert answer["status"] == {"over": False, "winner": None, "reason": None, "inCheck": False}
-    over = ask(EVALUATE, board="XXXOO....")
-    assert over["status"] == {"over": True, "winner": "X", "reason": "three_in_a_row", "inCheck": False}
-    assert over["evaluation"] == -1
+    finished_answer = ask(EVALUATE_PATH, board="XXXOO....")
+    assert finished_answer["status"] == {"over": True, "winner": "X", "reason": "three_in_a_row", "inCheck": False}
+    assert finished_answer["evaluation"] == -1
 
 
 def test_machine_shows_its_box_and_learns_nothing() -> None:
     machine = house_machines()[Side.FIRST]
-    box = Box.objects.get(machine=machine, position=EMPTY)
+    box = Box.objects.get(machine=machine, position=EMPTY_BOARD)
     Box.objects.filter(pk=box.pk).update(beads=[0, 7, 0])
-    answer = ask(machine=machine.slug, board=EMPTY)
+    answer = ask(machine=machine.slug, board=EMPTY_BOARD)
     assert answer["box"]["beads"] == [0, 7, 0]
     assert answer["box"]["slot"] == 1
     assert answer["move"]["move"] in answer["box"]["moves"][1]
@@ -199,26 +201,26 @@ def test_machine_without_a_bead_resigns() -> None:
     Box.objects.filter(pk=box.pk).update(beads=[0] * len(box.beads))
     answer = ask(machine=machine.slug, board="X...O....")
     assert (answer["move"], answer["evaluation"], answer["box"]["slot"]) == (None, -1, None)
-    forced = ask(machine=machine.slug, board="XOXXOO.XO")
-    assert (forced["move"]["move"], forced["box"]) == ("7", None)
+    forced_answer = ask(machine=machine.slug, board="XOXXOO.XO")
+    assert (forced_answer["move"]["move"], forced_answer["box"]) == ("7", None)
     assert ask(machine=machine.slug, board="XXXOO....")["move"] is None
 
 
 def test_wrong_side_is_refused_and_hidden_machine_not_found() -> None:
     machine = house_machines()[Side.SECOND]
-    assert refused(machine=machine.slug) == "Invalid machine"
-    for nobody in ("nobody", 0, -5, 10**30, "", "a\0b", "\ud800", "x" * 10_000):
-        ask(status=404, machine=nobody)
-    for no_name in (1.5, True, [], {}):
-        assert refused(machine=no_name) == "Invalid machine"
+    assert refusal_error(machine=machine.slug) == "Invalid machine"
+    for missing_ref in ("nobody", 0, -5, 10**30, "", "a\0b", "\ud800", "x" * 10_000):
+        ask(status=404, machine=missing_ref)
+    for invalid_ref in (1.5, True, [], {}):
+        assert refusal_error(machine=invalid_ref) == "Invalid machine"
     owner = user()
     machine.is_public, machine.owner = False, owner
     machine.save()
     ask(status=404, machine=machine.slug, board="X........")
     body = {"game": GAME.slug, "machine": machine.slug, "board": "X........"}
-    assert api_with(owner, "play").post(MOVE, body, format="json").status_code == 200
-    assert api_with(owner, "read").post(MOVE, body, format="json").status_code == 403
-    assert api_with(user("stranger"), "play").post(MOVE, body, format="json").status_code == 404
+    assert api_with(owner, "play").post(MOVE_PATH, body, format="json").status_code == 200
+    assert api_with(owner, "read").post(MOVE_PATH, body, format="json").status_code == 403
+    assert api_with(user("stranger"), "play").post(MOVE_PATH, body, format="json").status_code == 404
 
 
 @pytest.mark.parametrize("slug", [slug for slug, game in GAMES.items() if game.family != "romgon"])
@@ -236,9 +238,9 @@ def test_every_game_gives_advice_from_its_start(slug: str) -> None:
 
 def test_values_of_large_games_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(type(GAME), "listable", False)
-    question = ADVISER.read(GAME, {"board": EMPTY})
+    question = ADVISER.read(GAME, {"board": EMPTY_BOARD})
     assert question.level == "medium"
     assert ADVISER.move(question, RandomSource(1), time_limit_s=0)["evaluation"] is None
     assert ADVISER.evaluation(question)["evaluation"] is None
     with pytest.raises(AdviceError, match="Invalid difficulty"):
-        ADVISER.read(GAME, {"board": EMPTY, "difficulty": "hard"})
+        ADVISER.read(GAME, {"board": EMPTY_BOARD, "difficulty": "hard"})

@@ -58,8 +58,8 @@ def test_endpoint_repeats_its_answer_for_request_and_seed(
     for number in range(4):
         monkeypatch.setattr(ai.secrets, "randbits", lambda _, seed=SEED + number: seed)
         position = opening_position(number)
-        sent = json.dumps(request_body(position, level))
-        answer = Client().post("/api/ai/move", sent, content_type="application/json")
+        body = json.dumps(request_body(position, level))
+        answer = Client().post("/api/ai/move", body, content_type="application/json")
         assert answer.status_code == 200, answer.content
         assert answer.json() == adviser_answer(position, level, RandomSource(SEED + number))
 
@@ -67,25 +67,30 @@ def test_endpoint_repeats_its_answer_for_request_and_seed(
 @pytest.mark.parametrize("number", range(8))
 def test_a_request_has_the_board_without_its_history(number: int) -> None:
     position = opening_position(number)
-    read = RomgonAdviser().read(Romgon(Options()), request_body(position, "legend"))
-    assert (read.board, read.side, read.options) == (position.board, position.side, romgon().options)
+    question = RomgonAdviser().read(Romgon(Options()), request_body(position, "legend"))
+    assert (question.board, question.side, question.options) == (position.board, position.side, romgon().options)
 
 
 def test_a_player_with_history_does_not_lose_by_repetition() -> None:
     game, rng = romgon(), RandomSource(1)
     position = opening_position(1)
     while (outcome := game.outcome(position)) is None:
-        before = position
-        position = game.apply(before, answered_move(game, before, adviser_answer(before, "veteran", rng)))
+        position_before = position
+        position = game.apply(
+            position_before, answered_move(game, position_before, adviser_answer(position_before, "veteran", rng))
+        )
     assert outcome.termination == THREEFOLD_REPETITION
-    better = game.outcome(
-        game.apply(before, move_without_repetition(game, before, adviser_answer(before, "veteran", rng)))
+    other_outcome = game.outcome(
+        game.apply(
+            position_before,
+            move_without_repetition(game, position_before, adviser_answer(position_before, "veteran", rng)),
+        )
     )
-    assert better is None or better.winner is before.side
+    assert other_outcome is None or other_outcome.winner is position_before.side
 
 
 def test_the_page_has_the_published_share_of_each_pair() -> None:
-    found = {(pair.strong, pair.weak): pair for pair in ladders_read(LADDER_FILE)["flips"].pairs}
+    pairs = {(pair.strong, pair.weak): pair for pair in ladders_read(FILE)["flips"].pairs}
     page = PAGE.read_text()
     for strong, weak in ladder.neighbours(ENGINES["romgon"], romgon()):
-        assert f"{row_start(strong, weak)} {row_cell(found[strong, weak])} |" in page
+        assert f"{row_start(strong, weak)} {row_cell(pairs[strong, weak])} |" in page

@@ -35,27 +35,27 @@ from tests.factories import NC, trained_machine
 
 pytestmark = pytest.mark.django_db
 
-CHANCES = re.compile(
+CHANCE_FIELDS = re.compile(
     r"(probabilit(y|ies)|chance|share|win|draw|loss|holds|points|expected|epsilon\w*|win_rate|progress|\w+_interval|low|high)$"
 )
-CURVES = ("curve", "points_curve")
+CURVE_FIELDS = ("curve", "points_curve")
 """Fields with pairs of a number of games and a chance, or with columns of chances by name."""
 ROUNDING_ERROR = 1e-12
 """The rounding error allowed in the sum of the chances of all outcomes."""
 GAMES_WITH_QUESTIONS = (NC, "hexapawn", "hexapawn-5x4", "romgon", "romgon-flip")
 N_POSITIONS = 4
-LARGE = "hexapawn-5x4"
+LARGE_GAME = "hexapawn-5x4"
 """A game too large to list. Its strength is a sample for every kind of machine, which takes a minute."""
-FITTING = [
+FITTING_PRESETS = [
     (slug, kind.rule.kind, preset)
     for slug in GAMES_WITH_QUESTIONS
     for kind in KINDS.values()
     for preset, known in kind.page.presets.items()
     if known.rule.fits(game_get(slug))
 ]
-MACHINES = [
-    *(one for one in FITTING if one[0] != LARGE),
-    pytest.param(*next(one for one in FITTING if one[0] == LARGE), marks=pytest.mark.soak),
+MACHINE_CASES = [
+    *(one for one in FITTING_PRESETS if one[0] != LARGE_GAME),
+    pytest.param(*next(one for one in FITTING_PRESETS if one[0] == LARGE_GAME), marks=pytest.mark.soak),
 ]
 
 
@@ -66,9 +66,9 @@ def chances(data: Any, name: str = "") -> Iterator[float]:
             yield from chances(one, key)
     elif isinstance(data, list):
         for one in data:
-            is_point = name in CURVES and isinstance(one, list)
+            is_point = name in CURVE_FIELDS and isinstance(one, list)
             yield from chances(one[1], "chance") if is_point else chances(one, name)
-    elif CHANCES.match(name) and isinstance(data, int | float):
+    elif CHANCE_FIELDS.match(name) and isinstance(data, int | float):
         yield float(data)
 
 
@@ -76,22 +76,22 @@ def check_chances(answer: Any, at_least: int = 1) -> Any:
     """Check all chances of a successful answer, of which there are at least ``at_least``, and return its JSON."""
     assert answer.status_code == 200, answer.content
     data = answer.json()
-    found = list(chances(data))
-    assert len(found) >= at_least, data
-    assert all(0 <= one <= 1 for one in found), data
+    all_chances = list(chances(data))
+    assert len(all_chances) >= at_least, data
+    assert all(0 <= one <= 1 for one in all_chances), data
     return data
 
 
-def walk(game: Game[Any, Any], rng: RandomSource, n: int) -> list[Any]:
+def random_positions(game: Game[Any, Any], rng: RandomSource, n: int) -> list[Any]:
     """Positions of random play from the initial position on; none is terminal."""
-    position, found = game.initial_position(), []
-    while len(found) < n:
-        found.append(position)
-        legal = game.legal_moves(position)
-        position = game.apply(position, legal[rng.below(len(legal))])
+    position, positions = game.initial_position(), []
+    while len(positions) < n:
+        positions.append(position)
+        moves = game.legal_moves(position)
+        position = game.apply(position, moves[rng.below(len(moves))])
         if game.is_terminal(position):
             position = game.initial_position()
-    return found
+    return positions
 
 
 def body(position: Any, game: Game[Any, Any]) -> dict[str, Any]:
@@ -102,7 +102,7 @@ def body(position: Any, game: Game[Any, Any]) -> dict[str, Any]:
     return {"game": game.slug, "board": game.encode(position)}
 
 
-def ask(path: str, fields: dict[str, Any]) -> Any:
+def ask_for_advice(path: str, fields: dict[str, Any]) -> Any:
     """Ask for advice, and check the chances of the answer."""
     return check_chances(Client().post(f"/api/ai/{path}", json.dumps(fields), content_type="application/json"))
 
@@ -115,7 +115,7 @@ def scatter_beads(machine: Machine, seed: int) -> None:
     Box.objects.bulk_update(boxes, ["beads"])
 
 
-@pytest.mark.parametrize(("slug", "kind", "preset"), MACHINES)
+@pytest.mark.parametrize(("slug", "kind", "preset"), MACHINE_CASES)
 def test_no_chance_of_a_machine_is_above_one(slug: str, kind: str, preset: str) -> None:
     game, api, rng = game_get(slug), APIClient(), RandomSource(5)
     for side in [None] if KINDS[kind].live.either_side else list(Side):
@@ -129,14 +129,14 @@ def test_no_chance_of_a_machine_is_above_one(slug: str, kind: str, preset: str) 
         if side is not None:
             check_chances(api.get(f"{address}/progress"))
             check_chances(api.get(f"{address}/boxes"))
-        for position in walk(game, rng, N_POSITIONS):
+        for position in random_positions(game, rng, N_POSITIONS):
             if side not in (None, game.side_to_move(position)):
                 continue
-            answer = ask("move", {**body(position, game), "machine": machine.pk})
+            answer = ask_for_advice("move", {**body(position, game), "machine": machine.pk})
             assert sum(move["probability"] for move in answer["candidateMoves"]) == pytest.approx(1, abs=ROUNDING_ERROR)
-            seen = api.get(f"{address}/{'values' if side is None else 'boxes'}/{game.encode(position)}")
-            if side is None or seen.status_code != 404:  # boxes that were not met are not found
-                check_chances(seen, at_least=0 if side is None else 1)
+            view_answer = api.get(f"{address}/{'values' if side is None else 'boxes'}/{game.encode(position)}")
+            if side is None or view_answer.status_code != 404:  # boxes that were not met are not found
+                check_chances(view_answer, at_least=0 if side is None else 1)
 
 
 @pytest.mark.parametrize("kind", KINDS.values(), ids=lambda kind: kind.rule.kind)
@@ -144,15 +144,15 @@ def test_no_chance_of_a_training_or_a_match_is_above_one(kind: Any) -> None:
     preset, slug = next(
         (preset, slug)
         for slug in GAMES_WITH_QUESTIONS
-        for preset, known in kind.page.presets.items()
-        if known.rule.fits(game_get(slug))
+        for preset, preset_object in kind.page.presets.items()
+        if preset_object.rule.fits(game_get(slug))
     )
     side = None if kind.live.either_side else Side.SECOND
     machine = machine_create(game=slug, side=side, name="M", preset=preset, is_public=True)
     run = training_run_start(machine=machine.slug, stages=[Stage("random", 4)], seed=5, enqueue=False)
-    claimed = RUNS.claim(run.pk)
-    assert claimed is not None
-    assert run_execute(claimed).status == JobStatus.FINISHED
+    claimed_run = RUNS.claim(run.pk)
+    assert claimed_run is not None
+    assert run_execute(claimed_run).status == JobStatus.FINISHED
     api = APIClient()
     check_chances(api.get(f"/api/training-runs/{run.pk}"))
     check_chances(api.get(f"/api/machines/{machine.pk}/snapshots"), at_least=0)

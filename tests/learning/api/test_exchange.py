@@ -56,8 +56,8 @@ class TestExport:
     def test_the_file_is_sent_for_any_accept_header(self, client: Client, accept: str) -> None:
         learner = machine()
         assert export(client, learner, "csv", Accept=accept).headers["Content-Type"].startswith("text/csv")
-        refused = export(client, learner, "xml", Accept=accept)
-        assert (refused.status_code, refused.json()["code"]) == (400, "machine_file")
+        refusal = export(client, learner, "xml", Accept=accept)
+        assert (refusal.status_code, refusal.json()["code"]) == (400, "machine_file")
 
     def test_by_slug_native_and_with_a_slash(self, client: Client) -> None:
         learner = machine()
@@ -139,20 +139,20 @@ class TestImport:
         assert post(client, content).status_code == 201
 
     @pytest.mark.parametrize(
-        ("content", "where"),
+        ("content", "place"),
         [("", "empty"), ("[", "line 1"), ("[1]", "[0]"), ('{"memory": 1}', "memory"), ("{}", "format")],
     )
     def test_a_refusal_names_the_place_and_keeps_nothing(
-        self, client: Client, anna: Any, content: str, where: str
+        self, client: Client, anna: Any, content: str, place: str
     ) -> None:
         answer = post(client, content)
         assert answer.status_code == 400
         assert answer.json()["code"] in ("machine_file", "malformed")
-        assert where in answer.json()["detail"] or content == ""
+        assert place in answer.json()["detail"] or content == ""
         assert not Machine.objects.exists()
 
     @pytest.mark.parametrize(
-        ("kind", "content", "says"),
+        ("kind", "content", "hint"),
         [
             ("application/vnd.ms-excel", b"PK\x03\x04", "zip archive"),
             ("application/gzip", b"\x1f\x8b\x08\x00rest", "Unpack"),
@@ -161,11 +161,11 @@ class TestImport:
         ],
     )
     def test_a_body_of_another_kind_is_recognised(
-        self, client: Client, anna: Any, kind: str, content: bytes, says: str
+        self, client: Client, anna: Any, kind: str, content: bytes, hint: str
     ) -> None:
         answer = post(client, content, kind=kind)
         assert answer.status_code == 400
-        assert says.lower() in answer.json()["detail"].lower()
+        assert hint.lower() in answer.json()["detail"].lower()
 
     @pytest.mark.parametrize("kind", ["application/octet-stream", "text/plain", "text/tab-separated-values"])
     def test_the_format_follows_from_the_content(self, client: Client, anna: Any, kind: str) -> None:
@@ -203,8 +203,10 @@ class TestImport:
         assert answer.status_code == 200
         paths = json.loads(answer.content)["paths"]
         assert "multipart/form-data" in paths["/api/machines/import"]["post"]["requestBody"]["content"]
-        created = paths["/api/machines/import"]["post"]["responses"]["201"]["content"]["application/json"]["schema"]
-        assert created["$ref"].endswith("/ImportedMachine")
+        answer_schema = paths["/api/machines/import"]["post"]["responses"]["201"]["content"]["application/json"][
+            "schema"
+        ]
+        assert answer_schema["$ref"].endswith("/ImportedMachine")
         (parameter,) = [p for p in paths["/api/machines/{ref}/export"]["get"]["parameters"] if p["name"] == "format"]
         assert sorted(parameter["schema"]["enum"]) == sorted(FORMATS)
 

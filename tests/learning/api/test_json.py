@@ -17,18 +17,18 @@ from learning.services.runs import Stage, training_run_start
 from tests.factories import api_with, guest, machine, room, user
 from tests.sockets import RunSocket, Socket
 
-MARK = b"\xef\xbb\xbf"
-JSON = "application/json"
-SMALL, GREATEST_NUMBER, LEAST_TEXT = 7, 1 << 53, (1 << 53) + 1
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+JSON_TYPE = "application/json"
+SMALL_SEED, MAX_NUMBER_SEED, MIN_TEXT_SEED = 7, 1 << 53, (1 << 53) + 1
 
 
-def bodies(schema: dict[str, Any]) -> list[tuple[str, str]]:
+def operations_with_body(schema: dict[str, Any]) -> list[tuple[str, str]]:
     """Method and address of each operation in the schema with a JSON body."""
     return [
         (method, path)
         for path, methods in schema["paths"].items()
         for method, operation in methods.items()
-        if JSON in operation.get("requestBody", {}).get("content", {})
+        if JSON_TYPE in operation.get("requestBody", {}).get("content", {})
     ]
 
 
@@ -37,16 +37,21 @@ def test_every_endpoint_reads_a_byte_order_mark() -> None:
     owner = user()
     api = api_with(owner, "read", "play", "train")
     learner = machine(owner=owner)
-    known = {"ref": learner.slug, "code": room("random", guest()).room.code}
-    bodies_by_operation = bodies(yaml.safe_load(api.get("/api/schema").content))
-    assert len(bodies_by_operation) > 15
-    for method, path in bodies_by_operation:
+    values = {"ref": learner.slug, "code": room("random", guest()).room.code}
+    operations = operations_with_body(yaml.safe_load(api.get("/api/schema").content))
+    assert len(operations) > 15
+    for method, path in operations:
         address = path
         for name in [part[1:-1] for part in path.split("/") if part.startswith("{")]:
-            address = address.replace(f"{{{name}}}", str(known.get(name, 1)))
-        plain, marked = (getattr(api, method)(address, data=mark + b"{}", content_type=JSON) for mark in (b"", MARK))
-        assert (marked.status_code, b"JSON" in marked.content) == (plain.status_code, b"JSON" in plain.content), path
-        assert b"BOM" not in marked.content, path
+            address = address.replace(f"{{{name}}}", str(values.get(name, 1)))
+        plain_answer, marked_answer = (
+            getattr(api, method)(address, data=mark + b"{}", content_type=JSON_TYPE) for mark in (b"", BYTE_ORDER_MARK)
+        )
+        assert (marked_answer.status_code, b"JSON" in marked_answer.content) == (
+            plain_answer.status_code,
+            b"JSON" in plain_answer.content,
+        ), path
+        assert b"BOM" not in marked_answer.content, path
 
 
 @pytest.mark.django_db
@@ -56,7 +61,7 @@ def test_requests_after_a_byte_order_mark_take_effect() -> None:
     learner = machine(owner=owner)
 
     def post(path: str, body: Any, status: int, method: str = "post") -> Any:
-        answer = getattr(api, method)(path, data=MARK + json.dumps(body).encode(), content_type=JSON)
+        answer = getattr(api, method)(path, data=BYTE_ORDER_MARK + json.dumps(body).encode(), content_type=JSON_TYPE)
         assert answer.status_code == status, answer.content
         return answer.json()
 
@@ -72,18 +77,18 @@ def test_requests_after_a_byte_order_mark_take_effect() -> None:
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-be"])
 def test_refusal_of_utf_16_explains_the_encoding(encoding: str) -> None:
     body = ("\ufeff" * (encoding != "utf-16") + "{}").encode(encoding)
-    answer = api_with(user()).post("/api/rooms", data=body, content_type=JSON)
+    answer = api_with(user()).post("/api/rooms", data=body, content_type=JSON_TYPE)
     assert (answer.status_code, answer.json()["detail"]) == (400, "The body is UTF-16. Send it as UTF-8.")
-    assert api_with(None).post("/api/ai/move", data=body, content_type=JSON).json()["error"] == "Invalid JSON"
+    assert api_with(None).post("/api/ai/move", data=body, content_type=JSON_TYPE).json()["error"] == "Invalid JSON"
 
 
 @pytest.mark.django_db
 def test_files_for_commands_may_begin_with_a_mark(tmp_path: Any) -> None:
     file = tmp_path / "machine.json"
-    file.write_bytes(MARK + machine_export(machine()).text.encode())
+    file.write_bytes(BYTE_ORDER_MARK + machine_export(machine()).text.encode())
     call_command("import_machine", str(file))
     games = tmp_path / "games.json"
-    games.write_bytes(MARK + b'{"games": [{"moves": ["b1b2"], "winner": 1}]}')
+    games.write_bytes(BYTE_ORDER_MARK + b'{"games": [{"moves": ["b1b2"], "winner": 1}]}')
     rules = {"first": "gardner-her", "second": "gardner-her"}
     call_command("replay", str(games), game="hexapawn", out=tmp_path / "out", **rules)
     assert (tmp_path / "out" / "second.json").exists()
@@ -105,34 +110,34 @@ def _room_with_seat() -> tuple[str, str]:
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize("sent", [int, str])
-@pytest.mark.parametrize("seed", [0, SMALL, GREATEST_NUMBER, LEAST_TEXT, MAX_SEED])
-def test_seeds_beyond_2_53_are_text_and_both_forms_are_read(seed: int, sent: type) -> None:
+@pytest.mark.parametrize("form", [int, str])
+@pytest.mark.parametrize("seed", [0, SMALL_SEED, MAX_NUMBER_SEED, MIN_TEXT_SEED, MAX_SEED])
+def test_seeds_beyond_2_53_are_text_and_both_forms_are_read(seed: int, form: type) -> None:
     owner = user()
     api = api_with(owner, "read", "play", "train")
     learner = machine(owner=owner)
-    shown_seed = str(seed) if seed > GREATEST_NUMBER else seed
-    training = {"machine": learner.slug, "opponent": "random", "games": 1, "seed": sent(seed)}
-    made = [
+    shown_seed = str(seed) if seed > MAX_NUMBER_SEED else seed
+    training = {"machine": learner.slug, "opponent": "random", "games": 1, "seed": form(seed)}
+    requests = [
         ("/api/training-runs", training),
         ("/api/schedules", {**training, "every": 3}),
-        ("/api/tournaments", {"entries": [learner.slug, "random"], "games": 1, "seed": sent(seed)}),
-        ("/api/experiment-runs", {"experiment": "gardner", "seed": sent(seed)}),
+        ("/api/tournaments", {"entries": [learner.slug, "random"], "games": 1, "seed": form(seed)}),
+        ("/api/experiment-runs", {"experiment": "gardner", "seed": form(seed)}),
     ]
-    for path, body in made:
+    for path, body in requests:
         answer = api.post(path, body, format="json")
         assert answer.status_code in (201, 202), answer.content
         assert answer.json()["seed"] == shown_seed, path
         assert type(answer.json()["seed"]) is type(shown_seed), path
-        one = f"{path}/{answer.json()['id']}"
-        assert api.get(one).json()["seed"] == shown_seed, path
+        address = f"{path}/{answer.json()['id']}"
+        assert api.get(address).json()["seed"] == shown_seed, path
         assert shown_seed in [each["seed"] for each in api.get(path).json()["results"]], path
-    changed = api.patch(create(api, "/api/schedules"), {"seed": sent(seed)}, format="json")
-    assert changed.json()["seed"] == shown_seed
+    answer_to_change = api.patch(address_of_first(api, "/api/schedules"), {"seed": form(seed)}, format="json")
+    assert answer_to_change.json()["seed"] == shown_seed
     assert TrainingRun.objects.get(machine=learner).seed == seed
 
 
-def create(api: Any, path: str) -> str:
+def address_of_first(api: Any, path: str) -> str:
     return f"{path}/{api.get(path).json()['results'][0]['id']}"
 
 

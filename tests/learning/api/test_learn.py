@@ -16,17 +16,17 @@ pytestmark = pytest.mark.django_db
 GAME = GAMES["noughts-and-crosses"]
 
 
-def read(query):
+def parse_query(query):
     return address_parse(QueryDict(query))
 
 
-def get(path, query=""):
+def get_json(path, query=""):
     answer = APIClient().get(f"/api/learn{path}?{query}")
     assert answer.status_code == 200, answer.json()
     return answer.json()
 
 
-def keep_refused(query):
+def refusal_of_keep(query):
     answer = api_with(user("ada")).post("/api/learn/keep", {"address": query})
     assert (answer.status_code, answer.json()["code"]) == (400, "malformed")
     return answer.json()
@@ -35,25 +35,25 @@ def keep_refused(query):
 @pytest.mark.parametrize("preset", PRESETS)
 def test_addresses_survive_a_round_trip(preset):
     game = "game=pong-hau-ki&" if preset == "circles" else ""
-    changed = f"cap=100&games=12&win=7&seed={MAX_SEED}&preset={preset}&side=second"
-    query = f"{game}against=worst&beside={preset}&beside.win=9&{changed}"
-    settings_read = read(query)
-    again = read(settings_read.address)
-    assert (settings_read, settings_read.problems) == (again, ())
-    assert settings_read.config.rule.win == 7
-    assert settings_read.second.rule == BoxRule.from_json(PRESETS[preset].rule.to_json() | {"win": 9})
-    comparison = read(settings_read.second_address)
-    assert comparison.config.rule == settings_read.second.rule
+    options = f"cap=100&games=12&win=7&seed={MAX_SEED}&preset={preset}&side=second"
+    query = f"{game}against=worst&beside={preset}&beside.win=9&{options}"
+    first_reading = parse_query(query)
+    second_reading = parse_query(first_reading.address)
+    assert (first_reading, first_reading.problems) == (second_reading, ())
+    assert first_reading.config.rule.win == 7
+    assert first_reading.second.rule == BoxRule.from_json(PRESETS[preset].rule.to_json() | {"win": 9})
+    comparison = parse_query(first_reading.second_address)
+    assert comparison.config.rule == first_reading.second.rule
     assert comparison.config.seed == MAX_SEED
 
 
 def test_the_default_address_is_empty_and_parts_are_ordered():
-    assert read("").address == ""
-    assert read("games=3&win=4&game=hexapawn").address == read("win=4&game=hexapawn&games=3").address
-    assert read("side=first&teacher=random&preset=michie-1961&seed=1&games=0&win=3").address == ""
+    assert parse_query("").address == ""
+    assert parse_query("games=3&win=4&game=hexapawn").address == parse_query("win=4&game=hexapawn&games=3").address
+    assert parse_query("side=first&teacher=random&preset=michie-1961&seed=1&games=0&win=3").address == ""
 
 
-WRONG = {
+WRONG_QUERIES = {
     "game=chess": ("game", "game", "noughts-and-crosses"),
     "game=romgon": ("game", "game", "noughts-and-crosses"),
     "game=hexapawn-5x4": ("game", "game", "noughts-and-crosses"),
@@ -73,15 +73,15 @@ WRONG = {
 }
 
 
-@pytest.mark.parametrize("query", WRONG, ids=[query[:24] for query in WRONG])
+@pytest.mark.parametrize("query", WRONG_QUERIES, ids=[query[:24] for query in WRONG_QUERIES])
 def test_unusable_option_is_reported_with_the_nearest_value(query):
-    field, name, value = WRONG[query]
-    answer = get("", query)
+    field, name, value = WRONG_QUERIES[query]
+    answer = get_json("", query)
     assert [problem["field"] for problem in answer["problems"]] == [field]
     assert len(answer["problems"][0]["detail"]) < 600
     assert answer[name] == value
     if len(query) < 4000:
-        answer = keep_refused(query)
+        answer = refusal_of_keep(query)
         assert answer["detail"].startswith(f"{field}: ")
         assert answer["fields"].keys() == {field}
 
@@ -104,10 +104,10 @@ def test_unusable_option_is_reported_with_the_nearest_value(query):
     ],
 )
 def test_an_invalid_rule_is_reported_by_its_field(query, field):
-    answer = get("", query)
+    answer = get_json("", query)
     assert [problem["field"] for problem in answer["problems"]] == [field]
-    assert read(answer["address"]).problems == ()
-    keep_refused(query)
+    assert parse_query(answer["address"]).problems == ()
+    refusal_of_keep(query)
 
 
 def test_the_graph_of_a_game_is_short_and_may_be_kept():
@@ -116,9 +116,9 @@ def test_the_graph_of_a_game_is_short_and_may_be_kept():
     assert len(answer.json()["boards"]) == 627
     for reduced in ("true", "false"):
         path = f"/api/learn/graph?game=noughts-and-crosses&reduce_symmetry={reduced}"
-        packed = APIClient().get(path, headers={"accept-encoding": "gzip"})
-        assert packed["Content-Encoding"] == "gzip"
-        assert len(packed.content) <= 40_000
+        compressed_answer = APIClient().get(path, headers={"accept-encoding": "gzip"})
+        assert compressed_answer["Content-Encoding"] == "gzip"
+        assert len(compressed_answer.content) <= 40_000
     for query in ("", "game=chess", "game=hexapawn&reduce_symmetry=maybe"):
         answer = APIClient().get(f"/api/learn/graph?{query}")
         assert (answer.status_code, answer.json()["code"]) == (400, "malformed")

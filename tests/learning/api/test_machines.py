@@ -46,13 +46,13 @@ CALLS: dict[str, tuple[str, str, dict[str, Any] | None, int]] = {
 READ_CALLS = ("look", "boxes", "box", "strength")
 
 
-def expected(call: str, who: str, public: bool) -> tuple[int, str]:
+def expected(call: str, caller: str, public: bool) -> tuple[int, str]:
     """The expected status and code for a caller, a call and the machine's visibility."""
-    if who == "token without scope":
+    if caller == "token without scope":
         return 403, "scope_missing"
-    if who == "guest" and call not in READ_CALLS:
+    if caller == "guest" and call not in READ_CALLS:
         return 401, "not_authenticated"
-    if who in ("owner", "staff", "owner's token"):
+    if caller in ("owner", "staff", "owner's token"):
         return CALLS[call][3], ""
     if not public:
         return 404, "machine_not_found"
@@ -62,13 +62,13 @@ def expected(call: str, who: str, public: bool) -> tuple[int, str]:
 
 
 @pytest.mark.parametrize("public", [True, False], ids=["public", "hidden"])
-@pytest.mark.parametrize("who", ["owner", "other", "staff", "guest", "owner's token", "token without scope"])
+@pytest.mark.parametrize("caller", ["owner", "other", "staff", "guest", "owner's token", "token without scope"])
 @pytest.mark.parametrize("call", CALLS)
-def test_permissions_of_every_call(people: People, owner: Any, call: str, who: str, public: bool) -> None:
+def test_permissions_of_every_call(people: People, owner: Any, call: str, caller: str, public: bool) -> None:
     learner = machine(Side.FIRST, owner=owner, is_public=public)
     method, path, body, _ = CALLS[call]
-    response = getattr(people[who], method)(f"/api/machines/{learner.slug}{path}", body)
-    status, code = expected(call, who, public)
+    response = getattr(people[caller], method)(f"/api/machines/{learner.slug}{path}", body)
+    status, code = expected(call, caller, public)
     assert response.status_code == status, response.content
     if code:
         assert response.json()["code"] == code
@@ -80,18 +80,18 @@ def test_permissions_of_every_call(people: People, owner: Any, call: str, who: s
 @pytest.mark.parametrize("method", ["patch", "delete"])
 def test_only_staff_changes_house_machines(people: People, method: str) -> None:
     learner = house_machines()[Side.FIRST]
-    for who, status in {"owner": 403, "guest": 401, "staff": 200 if method == "patch" else 204}.items():
-        response = getattr(people[who], method)(f"/api/machines/{learner.pk}", {"description": "Ours."})
+    for caller, status in {"owner": 403, "guest": 401, "staff": 200 if method == "patch" else 204}.items():
+        response = getattr(people[caller], method)(f"/api/machines/{learner.pk}", {"description": "Ours."})
         assert response.status_code == status
 
 
-@pytest.mark.parametrize("how", ["expired", "revoked"])
-def test_an_ended_token_is_refused(people: People, owner: Any, how: str) -> None:
+@pytest.mark.parametrize("end", ["expired", "revoked"])
+def test_an_ended_token_is_refused(people: People, owner: Any, end: str) -> None:
     learner = machine(owner=owner)
-    ApiToken.objects.update(**{"expires_at" if how == "expired" else "revoked_at": timezone.now()})
+    ApiToken.objects.update(**{"expires_at" if end == "expired" else "revoked_at": timezone.now()})
     for method, path in (("get", f"/{learner.pk}"), ("post", ""), ("delete", f"/{learner.pk}")):
         response = getattr(people["owner's token"], method)(f"/api/machines{path}")
-        assert code_of(response) == (401, f"token_{how}")
+        assert code_of(response) == (401, f"token_{end}")
 
 
 @pytest.mark.parametrize("scopes", [("read",), ("train",), ("read", "play")])
@@ -106,9 +106,9 @@ def test_reading_needs_read_and_changing_needs_train(owner: Any, scopes: tuple[s
 
 def test_machine_from_a_preset_belongs_to_its_maker(people: People, owner: Any) -> None:
     body = {"game": NC, "side": "O", "name": " Matchbox ", "preset": "scroggs", "description": "Mine."}
-    made = people["owner's token"].post("/api/machines", body)
-    assert made.status_code == 201
-    answer = made.json()
+    response = people["owner's token"].post("/api/machines", body)
+    assert response.status_code == 201
+    answer = response.json()
     assert (answer["name"], answer["side"], answer["role"], answer["owner"]) == ("Matchbox", 1, "O", "owner")
     assert (answer["preset"], answer["rule"]["initial"], answer["public"]) == ("scroggs", [8, 4, 2, 1], True)
     assert people["guest"].get(f"/api/machines/{answer['slug']}").json() == answer
@@ -117,14 +117,18 @@ def test_machine_from_a_preset_belongs_to_its_maker(people: People, owner: Any) 
 
 def test_a_machine_is_made_from_a_rule_of_its_own(people: People) -> None:
     rule = {"initial": [5], "win": 2, "loss": -2, "when_empty": "refill"}
-    made = people["owner"].post("/api/machines", {"game": NC, "rule": rule, "public": False}).json()
-    assert made["rule"] == {**Machine.objects.get().rule_json, **rule}
-    assert (made["preset"], made["name"], made["public"]) == ("", "Noughts and crosses X", False)
+    machine_json = people["owner"].post("/api/machines", {"game": NC, "rule": rule, "public": False}).json()
+    assert machine_json["rule"] == {**Machine.objects.get().rule_json, **rule}
+    assert (machine_json["preset"], machine_json["name"], machine_json["public"]) == (
+        "",
+        "Noughts and crosses X",
+        False,
+    )
     assert set(Machine.objects.get().boxes.order_by("ply")[0].beads) == {5}
 
 
 @pytest.mark.parametrize(
-    ("wrong", "field"),
+    ("wrong_fields", "field"),
     [
         ({"game": "chess"}, "game"),
         ({"game": None}, "game"),
@@ -148,8 +152,8 @@ def test_a_machine_is_made_from_a_rule_of_its_own(people: People) -> None:
         ({"learn": False}, "learn"),
     ],
 )
-def test_refusal_of_a_new_machine_names_the_field(people: People, wrong: dict[str, Any], field: str) -> None:
-    response = people["owner"].post("/api/machines", {"game": NC, "name": "Matchbox", **wrong})
+def test_refusal_of_a_new_machine_names_the_field(people: People, wrong_fields: dict[str, Any], field: str) -> None:
+    response = people["owner"].post("/api/machines", {"game": NC, "name": "Matchbox", **wrong_fields})
     assert field_of(response) == field
     assert field.partition(".")[0] in response.json()["fields"]
     assert not Machine.objects.exists()
@@ -170,10 +174,10 @@ def test_making_a_machine_needs_account_and_train_scope(people: People) -> None:
 
 def test_an_account_has_a_machine_quota(settings: Any, people: People) -> None:
     settings.MACHINES_PER_ACCOUNT = 1
-    made = people["owner"].post("/api/machines", {"game": NC}).json()
+    machine_json = people["owner"].post("/api/machines", {"game": NC}).json()
     assert code_of(people["owner"].post("/api/machines", {"game": NC})) == (409, "machine_quota")
-    assert code_of(people["owner"].post(f"/api/machines/{made['id']}/clone", {})) == (409, "machine_quota")
-    assert people["other"].post(f"/api/machines/{made['id']}/clone", {}).status_code == 201
+    assert code_of(people["owner"].post(f"/api/machines/{machine_json['id']}/clone", {})) == (409, "machine_quota")
+    assert people["other"].post(f"/api/machines/{machine_json['id']}/clone", {}).status_code == 201
 
 
 # Changing
@@ -203,21 +207,26 @@ def test_a_machine_is_renamed_frozen_and_hidden(people: People, owner: Any) -> N
 )
 def test_refusal_of_a_change_names_the_field(people: People, owner: Any, body: dict[str, Any], field: str) -> None:
     learner = machine(Side.FIRST, owner=owner)
-    before = Machine.objects.values().get()
+    row_before = Machine.objects.values().get()
     assert field_of(people["owner"].patch(f"/api/machines/{learner.pk}", {"description": "!", **body})) == field
-    assert Machine.objects.values().get() == before
+    assert Machine.objects.values().get() == row_before
 
 
 def test_a_copy_begins_with_the_state_of_the_original(people: People, owner: Any) -> None:
     learner = trained_machine(machine(owner=owner), 300)
-    copy = people["other"].post(f"/api/machines/{learner.slug}/clone", {"name": "Twin", "public": False}).json()
-    assert (copy["name"], copy["owner"], copy["copied_from"], copy["public"]) == ("Twin", "other", learner.pk, False)
-    assert (copy["games"], copy["lessons"]) == (0, 0)
+    copy_json = people["other"].post(f"/api/machines/{learner.slug}/clone", {"name": "Twin", "public": False}).json()
+    assert (copy_json["name"], copy_json["owner"], copy_json["copied_from"], copy_json["public"]) == (
+        "Twin",
+        "other",
+        learner.pk,
+        False,
+    )
+    assert (copy_json["games"], copy_json["lessons"]) == (0, 0)
     boxes = learner.boxes.order_by("position").values_list("position", "beads")
-    assert list(Machine.objects.get(pk=copy["id"]).boxes.order_by("position").values_list("position", "beads")) == [
-        *boxes
-    ]
-    trained_machine(Machine.objects.get(pk=copy["id"]), 100)
+    assert list(
+        Machine.objects.get(pk=copy_json["id"]).boxes.order_by("position").values_list("position", "beads")
+    ) == [*boxes]
+    trained_machine(Machine.objects.get(pk=copy_json["id"]), 100)
     assert list(learner.boxes.order_by("position").values_list("position", "beads")) == [*boxes]
     assert ledger_errors() == []
 
@@ -240,8 +249,8 @@ def test_reset_keeps_the_ledger_valid(people: People, owner: Any) -> None:
     answer = people["owner"].post(f"/api/machines/{learner.pk}/reset").json()
     assert (answer["games"], answer["wins"], answer["level"]) == (0, 0, 1)
     assert ledger_errors() == []
-    first = people["owner"].get(f"/api/machines/{learner.pk}/boxes").json()["results"][0]
-    assert (first["beads"], sum(first["draws"])) == (first["start"], 0)
+    first_box = people["owner"].get(f"/api/machines/{learner.pk}/boxes").json()["results"][0]
+    assert (first_box["beads"], sum(first_box["draws"])) == (first_box["start"], 0)
 
 
 # Lists
@@ -260,12 +269,12 @@ def test_a_list_shows_visible_machines_only(people: People, owner: Any) -> None:
     machine(name="hidden", owner=owner, is_public=False)
     machine(name="of a room", owner=owner, room=room().room)
     assert names_listed(people["guest"]) == names_listed(people["other"]) == ["house", "public"]
-    everything = ["house", "public", "hidden", "of a room"]
+    all_names = ["house", "public", "hidden", "of a room"]
     assert (
         names_listed(people["owner"])
         == names_listed(people["staff"])
         == names_listed(people["owner's token"])
-        == everything
+        == all_names
     )
 
 
@@ -294,33 +303,35 @@ def test_refusal_of_a_filter_names_the_parameter(people: People, query: str) -> 
 def test_a_list_has_pages(people: People) -> None:
     for number in range(5):
         machine(name=str(number))
-    api, seen, url = people["guest"], [], "/api/machines?limit=2"
+    api, names, url = people["guest"], [], "/api/machines?limit=2"
     while url:
         answer = api.get(url).json()
-        seen += [entry["name"] for entry in answer["results"]]
+        names += [entry["name"] for entry in answer["results"]]
         assert answer["count"] == 5
         url = answer["next"]
-    assert seen == list("01234")
+    assert names == list("01234")
     assert api.get("/api/machines?limit=100000&offset=99999999999999999999999").json()["results"] == []
 
 
 def test_machines_equal_in_an_ordering_appear_on_one_page_only(people: People) -> None:
-    twins = [machine(name="Twin").pk for _ in range(6)]
-    Machine.objects.filter(pk__in=twins[:3]).update(description="written again, so it lies behind the others")
+    twin_ids = [machine(name="Twin").pk for _ in range(6)]
+    Machine.objects.filter(pk__in=twin_ids[:3]).update(description="written again, so it lies behind the others")
     for ordering in ("name", "-name", "games", "-games"):
         pages = [f"/api/machines?ordering={ordering}&limit=2&offset={offset}" for offset in (0, 2, 4)]
-        listed = [entry["id"] for page in pages for entry in people["guest"].get(page).json()["results"]]
-        assert listed == twins, ordering
+        listed_ids = [entry["id"] for page in pages for entry in people["guest"].get(page).json()["results"]]
+        assert listed_ids == twin_ids, ordering
 
 
-@pytest.mark.parametrize("of", ["machines", "boxes"])
+@pytest.mark.parametrize("collection", ["machines", "boxes"])
 @pytest.mark.parametrize("blanks", [",", ",,", "%20,", "", " "])
-def test_blanks_in_an_ordering_are_ignored(people: People, learner: Machine, of: str, blanks: str) -> None:
-    path, column = {"machines": ("/api/machines", "name"), "boxes": (f"/api/machines/{learner.pk}/boxes", "ply")}[of]
-    for ordering, same in ((blanks, ""), (f"{blanks},-{column}", f"?ordering=-{column}")):
+def test_blanks_in_an_ordering_are_ignored(people: People, learner: Machine, collection: str, blanks: str) -> None:
+    path, column = {"machines": ("/api/machines", "name"), "boxes": (f"/api/machines/{learner.pk}/boxes", "ply")}[
+        collection
+    ]
+    for ordering, query in ((blanks, ""), (f"{blanks},-{column}", f"?ordering=-{column}")):
         answer = people["guest"].get(f"{path}?ordering={ordering}")
         assert answer.status_code == 200, answer.content
-        assert answer.json()["results"] == people["guest"].get(path + same).json()["results"]
+        assert answer.json()["results"] == people["guest"].get(path + query).json()["results"]
 
 
 def test_number_of_queries_does_not_depend_on_the_length(people: People, owner: Any) -> None:
@@ -332,10 +343,10 @@ def test_number_of_queries_does_not_depend_on_the_length(people: People, owner: 
         return len(queries)
 
     machine(owner=owner)
-    few = n_queries()
+    n_before = n_queries()
     for _ in range(5):
         machine(owner=owner)
-    assert n_queries() == few == 2
+    assert n_queries() == n_before == 2
 
 
 # Boxes and strength
@@ -354,20 +365,20 @@ def boxes_of(api: APIClient, learner: Machine, query: str = "") -> list[dict[str
 
 
 def test_boxes_show_their_contents(people: People, learner: Machine) -> None:
-    (first, *_) = boxes_of(people["guest"], learner)
+    (first_box, *_) = boxes_of(people["guest"], learner)
     box = learner.boxes.get(position=".........")
-    assert (first["position"], first["ply"], first["move_number"]) == (".........", 0, 1)
-    assert (first["beads"], first["draws"], first["start"]) == (box.beads, box.visits, box.start)
-    assert first["probabilities"] == [count / sum(box.beads) for count in box.beads]
-    assert len(first["symmetries"]) == 8
-    assert sorted(first["moves"][0]) == ["1", "3", "7", "9"]
+    assert (first_box["position"], first_box["ply"], first_box["move_number"]) == (".........", 0, 1)
+    assert (first_box["beads"], first_box["draws"], first_box["start"]) == (box.beads, box.visits, box.start)
+    assert first_box["probabilities"] == [count / sum(box.beads) for count in box.beads]
+    assert len(first_box["symmetries"]) == 8
+    assert sorted(first_box["moves"][0]) == ["1", "3", "7", "9"]
 
 
 Check = Callable[[dict[str, Any]], bool]
 
 
 @pytest.mark.parametrize(
-    ("query", "holds"),
+    ("query", "is_match"),
     [
         ("&move_number=2", lambda box: box["move_number"] == 2),
         ("&ply=4", lambda box: box["ply"] == 4),
@@ -379,17 +390,17 @@ Check = Callable[[dict[str, Any]], bool]
         ("&search=XX", lambda box: "XX" in box["position"]),
     ],
 )
-def test_boxes_can_be_filtered(people: People, learner: Machine, query: str, holds: Check) -> None:
-    found = people["guest"].get(f"/api/machines/{learner.pk}/boxes?limit=1{query}").json()["count"]
-    every = [entry for offset in (0, 200, 400) for entry in boxes_of(people["guest"], learner, f"&offset={offset}")]
-    assert found == sum(map(holds, every)) > 0
-    assert all(map(holds, boxes_of(people["guest"], learner, query)))
+def test_boxes_can_be_filtered(people: People, learner: Machine, query: str, is_match: Check) -> None:
+    n_found = people["guest"].get(f"/api/machines/{learner.pk}/boxes?limit=1{query}").json()["count"]
+    all_boxes = [entry for offset in (0, 200, 400) for entry in boxes_of(people["guest"], learner, f"&offset={offset}")]
+    assert n_found == sum(map(is_match, all_boxes)) > 0
+    assert all(map(is_match, boxes_of(people["guest"], learner, query)))
 
 
 def test_a_box_is_found_by_a_position_in_any_orientation(people: People, learner: Machine) -> None:
     (box,) = boxes_of(people["guest"], learner, "&search=X.......O")
-    (same,) = boxes_of(people["guest"], learner, "&search=..X...O..")
-    assert box == same
+    (turned_box,) = boxes_of(people["guest"], learner, "&search=..X...O..")
+    assert box == turned_box
     assert boxes_of(people["guest"], learner, "&search=%25") == []
 
 
@@ -404,10 +415,10 @@ def test_a_box_is_found_by_a_position_in_any_orientation(people: People, learner
     ],
 )
 def test_boxes_can_be_ordered(people: People, learner: Machine, ordering: str, key: Callable[[Any], Any]) -> None:
-    up, down = (boxes_of(people["guest"], learner, f"&ordering={sign}{ordering}") for sign in ("", "-"))
-    assert [key(box) for box in up] == sorted(map(key, up))
-    assert [key(box) for box in down] == sorted(map(key, down), reverse=True)
-    assert key(up[0]) < key(down[0])
+    ascending, descending = (boxes_of(people["guest"], learner, f"&ordering={sign}{ordering}") for sign in ("", "-"))
+    assert [key(box) for box in ascending] == sorted(map(key, ascending))
+    assert [key(box) for box in descending] == sorted(map(key, descending), reverse=True)
+    assert key(ascending[0]) < key(descending[0])
 
 
 @pytest.mark.parametrize("query", ["ply=x", "ply=-1", "ply=99999999999999999999", "move_number=1.5", "ordering=box"])
@@ -417,12 +428,12 @@ def test_refusal_of_a_box_filter_names_the_parameter(people: People, learner: Ma
 
 
 def test_pages_of_boxes_have_each_box_once(people: People, learner: Machine) -> None:
-    seen, url = [], f"/api/machines/{learner.pk}/boxes?ordering=move_number&limit=37"
+    positions, url = [], f"/api/machines/{learner.pk}/boxes?ordering=move_number&limit=37"
     while url:
         answer = people["guest"].get(url).json()
-        seen += [box["position"] for box in answer["results"]]
+        positions += [box["position"] for box in answer["results"]]
         url = answer["next"]
-    assert len(seen) == len(set(seen)) == learner.boxes.count() == answer["count"]
+    assert len(positions) == len(set(positions)) == learner.boxes.count() == answer["count"]
 
 
 @pytest.mark.parametrize("limit", [1, 200])
@@ -438,20 +449,20 @@ def test_a_box_has_the_orientation_of_the_request(people: People) -> None:
         position: people["guest"].get(f"/api/machines/{learner.pk}/boxes/{position}").json()
         for position in ("X........", "........X")
     }
-    one, turned = answers.values()
-    assert one["box"] == turned["box"]
-    assert one["history"] == turned["history"]
-    assert {move["move"] for move in one["moves"]} == set("23456789")
-    assert {move["move"] for move in turned["moves"]} == set("12345678")
+    answer, turned_answer = answers.values()
+    assert answer["box"] == turned_answer["box"]
+    assert answer["history"] == turned_answer["history"]
+    assert {move["move"] for move in answer["moves"]} == set("23456789")
+    assert {move["move"] for move in turned_answer["moves"]} == set("12345678")
     opposite = {str(n): str(10 - n) for n in range(1, 10)}
-    chances = {move["move"]: move["probability"] for move in turned["moves"]}
-    assert {move["move"]: move["probability"] for move in one["moves"]} == pytest.approx(
+    chances = {move["move"]: move["probability"] for move in turned_answer["moves"]}
+    assert {move["move"]: move["probability"] for move in answer["moves"]} == pytest.approx(
         {opposite[move]: chance for move, chance in chances.items()}
     )
     assert sum(chances.values()) == pytest.approx(1)
-    assert {change["kind"] for change in one["history"]} == {"training"}
-    box = learner.boxes.get(position=one["box"]["position"])
-    total = [sum(change["deltas"][slot] for change in one["history"]) for slot in range(len(box.beads))]
+    assert {change["kind"] for change in answer["history"]} == {"training"}
+    box = learner.boxes.get(position=answer["box"]["position"])
+    total = [sum(change["deltas"][slot] for change in answer["history"]) for slot in range(len(box.beads))]
     assert [start + delta for start, delta in zip(box.start, total, strict=True)] == box.beads
 
 
@@ -459,11 +470,11 @@ def test_the_history_of_a_box_names_the_room_of_a_match(people: People) -> None:
     learner = machine(Side.SECOND)
     seated = room("machine", guest(), machine=learner.slug)
     play_out(seated.room.code, guest())
-    opened = next(box for box in boxes_of(people["guest"], learner, "&visited=true") if box["ply"] == 1)
-    detail = people["guest"].get(f"/api/machines/{learner.pk}/boxes/{opened['position']}").json()
-    (change,) = detail["history"]
+    box = next(box for box in boxes_of(people["guest"], learner, "&visited=true") if box["ply"] == 1)
+    answer = people["guest"].get(f"/api/machines/{learner.pk}/boxes/{box['position']}").json()
+    (change,) = answer["history"]
     assert (change["kind"], change["room"], change["training_run"]) == ("match", seated.room.code, None)
-    assert (change["lesson"], change["after"]) == (1, detail["box"]["beads"])
+    assert (change["lesson"], change["after"]) == (1, answer["box"]["beads"])
 
 
 @pytest.mark.parametrize("position", ["nonsense", "XO.......", "XXXOO....", "........", "%00"])
@@ -488,8 +499,8 @@ def test_a_missing_machine_is_not_found(people: People, ref: str, path: str) -> 
 
 def test_trailing_slashes_are_served(people: People, learner: Machine) -> None:
     for path in ("", f"/{learner.pk}", f"/{learner.pk}/boxes", f"/{learner.pk}/boxes/.........", "/menace"):
-        bare, slashed = (people["guest"].get(f"/api/machines{path}{end}") for end in ("", "/"))
-        assert bare.status_code == slashed.status_code
+        answer, answer_with_slash = (people["guest"].get(f"/api/machines{path}{end}") for end in ("", "/"))
+        assert answer.status_code == answer_with_slash.status_code
 
 
 def test_a_session_needs_its_csrf_token_to_change_anything(owner: Any) -> None:

@@ -44,7 +44,7 @@ def code_of(response: Any) -> tuple[int, str]:
     return response.status_code, response.json().get("code", "")
 
 
-STARTS = {
+START_ANSWERS = {
     "owner": ((201, ""), (201, "")),
     "owner's token": ((201, ""), (201, "")),
     "staff": ((201, ""), (201, "")),
@@ -55,14 +55,14 @@ STARTS = {
 
 
 @pytest.mark.parametrize("public", [True, False], ids=["public", "hidden"])
-@pytest.mark.parametrize("who", STARTS)
-def test_permissions_to_start_a_run(people: dict[str, APIClient], owner: Any, who: str, public: bool) -> None:
-    response = people[who].post(URL, body(machine(owner=owner, is_public=public)))
-    assert code_of(response) == STARTS[who][not public]
+@pytest.mark.parametrize("caller", START_ANSWERS)
+def test_permissions_to_start_a_run(people: dict[str, APIClient], owner: Any, caller: str, public: bool) -> None:
+    response = people[caller].post(URL, body(machine(owner=owner, is_public=public)))
+    assert code_of(response) == START_ANSWERS[caller][not public]
     assert TrainingRun.objects.count() == (response.status_code == 201)
 
 
-WATCHES = {
+WATCH_ANSWERS = {
     "owner": ((200, ""), (200, "")),
     "owner's token": ((200, ""), (200, "")),
     "staff": ((200, ""), (200, "")),
@@ -73,35 +73,39 @@ WATCHES = {
 
 
 @pytest.mark.parametrize("public", [True, False], ids=["public", "hidden"])
-@pytest.mark.parametrize("who", WATCHES)
-def test_permissions_to_watch_a_run(people: dict[str, APIClient], owner: Any, who: str, public: bool) -> None:
+@pytest.mark.parametrize("caller", WATCH_ANSWERS)
+def test_permissions_to_watch_a_run(people: dict[str, APIClient], owner: Any, caller: str, public: bool) -> None:
     run = run_of(machine(owner=owner, is_public=public))
-    assert code_of(people[who].get(f"{URL}/{run.pk}")) == WATCHES[who][not public]
-    listing = people[who].get(URL)
+    assert code_of(people[caller].get(f"{URL}/{run.pk}")) == WATCH_ANSWERS[caller][not public]
+    listing = people[caller].get(URL)
     if listing.status_code == 200:
-        assert listing.json()["count"] == (WATCHES[who][not public][0] == 200)
+        assert listing.json()["count"] == (WATCH_ANSWERS[caller][not public][0] == 200)
     else:
         assert code_of(listing) == (403, "scope_missing")
 
 
-STOPS = {**WATCHES, "other": ((403, "not_your_machine"), (404, "run_not_found")), "guest": STARTS["guest"]}
+STOP_ANSWERS = {
+    **WATCH_ANSWERS,
+    "other": ((403, "not_your_machine"), (404, "run_not_found")),
+    "guest": START_ANSWERS["guest"],
+}
 
 
 @pytest.mark.parametrize("public", [True, False], ids=["public", "hidden"])
-@pytest.mark.parametrize("who", STOPS)
-def test_permissions_to_stop_a_run(people: dict[str, APIClient], owner: Any, who: str, public: bool) -> None:
+@pytest.mark.parametrize("caller", STOP_ANSWERS)
+def test_permissions_to_stop_a_run(people: dict[str, APIClient], owner: Any, caller: str, public: bool) -> None:
     run = run_of(machine(owner=owner, is_public=public))
-    response = people[who].post(f"{URL}/{run.pk}/cancel")
-    assert code_of(response) == STOPS[who][not public]
+    response = people[caller].post(f"{URL}/{run.pk}/cancel")
+    assert code_of(response) == STOP_ANSWERS[caller][not public]
     run.refresh_from_db()
     assert run.cancel_requested == (response.status_code == 200)
 
 
-@pytest.mark.parametrize("how", ["expired", "revoked"])
-def test_an_ended_token_starts_no_run(people: dict[str, APIClient], learner: Machine, how: str) -> None:
-    ApiToken.objects.update(**{"expires_at" if how == "expired" else "revoked_at": timezone.now()})
-    assert code_of(people["owner's token"].post(URL, body(learner))) == (401, f"token_{how}")
-    assert code_of(people["owner's token"].get(URL)) == (401, f"token_{how}")
+@pytest.mark.parametrize("end", ["expired", "revoked"])
+def test_an_ended_token_starts_no_run(people: dict[str, APIClient], learner: Machine, end: str) -> None:
+    ApiToken.objects.update(**{"expires_at" if end == "expired" else "revoked_at": timezone.now()})
+    assert code_of(people["owner's token"].post(URL, body(learner))) == (401, f"token_{end}")
+    assert code_of(people["owner's token"].get(URL)) == (401, f"token_{end}")
     assert not TrainingRun.objects.exists()
 
 
@@ -120,14 +124,17 @@ def test_random_seed_is_reported_and_trains_the_same_again(people: dict[str, API
     first, second = (people["owner"].post(URL, body(learner)).json() for _ in range(2))
     assert first["seed"] != second["seed"]
     execute_run(TrainingRun.objects.get(pk=first["id"]))
-    known = people["guest"].get(f"{URL}/{first['id']}").json()
-    assert (known["status"], known["games_done"]) == ("finished", 100)
-    assert known["wins"] + known["draws"] + known["losses"] == 100
-    assert [known["curve"][0]["games"], known["curve"][-1]["games"]] == [0, 100]
-    assert set(known["curve"][0]["strength"]) == {"random", "win_block", "perfect", "worst"}
-    again = trained_memory(machine(Side.FIRST), 100, first["seed"])
+    run_json = people["guest"].get(f"{URL}/{first['id']}").json()
+    assert (run_json["status"], run_json["games_done"]) == ("finished", 100)
+    assert run_json["wins"] + run_json["draws"] + run_json["losses"] == 100
+    assert [run_json["curve"][0]["games"], run_json["curve"][-1]["games"]] == [0, 100]
+    assert set(run_json["curve"][0]["strength"]) == {"random", "win_block", "perfect", "worst"}
+    expected_memory = trained_memory(machine(Side.FIRST), 100, first["seed"])
     for box in learner.boxes.all():
-        assert box.beads == again.beads[again.slots(again.table.keys.index(box.position))].tolist()
+        assert (
+            box.beads
+            == expected_memory.beads[expected_memory.slots(expected_memory.table.keys.index(box.position))].tolist()
+        )
 
 
 def test_a_curriculum_and_a_machine_that_learns_too(people: dict[str, APIClient], owner: Any, learner: Machine) -> None:
@@ -138,8 +145,12 @@ def test_a_curriculum_and_a_machine_that_learns_too(people: dict[str, APIClient]
         {"opponent": "random", "machine": None, "learns": False, "games": 50},
         {"opponent": "machine", "machine": other.pk, "learns": True, "games": 30},
     ]
-    single = people["owner"].post(URL, body(learner, opponent=str(other.pk), opponent_learns=True)).json()
-    assert single["opponents"] == [{"opponent": "machine", "machine": other.pk, "learns": True, "games": 100}]
+    answer_with_one_stage = (
+        people["owner"].post(URL, body(learner, opponent=str(other.pk), opponent_learns=True)).json()
+    )
+    assert answer_with_one_stage["opponents"] == [
+        {"opponent": "machine", "machine": other.pk, "learns": True, "games": 100}
+    ]
     for run in TrainingRun.objects.order_by("pk"):
         execute_run(run)
     other.refresh_from_db()
@@ -148,14 +159,14 @@ def test_a_curriculum_and_a_machine_that_learns_too(people: dict[str, APIClient]
 
 
 def test_foreign_machine_is_an_opponent_that_does_not_learn(people: dict[str, APIClient], learner: Machine) -> None:
-    foreign = machine(Side.SECOND)
-    assert people["owner"].post(URL, body(learner, opponent=foreign.slug)).status_code == 201
-    refused = people["owner"].post(URL, body(learner, opponent=foreign.slug, opponent_learns=True))
-    assert code_of(refused) == (403, "not_your_machine")
+    house_machine = machine(Side.SECOND)
+    assert people["owner"].post(URL, body(learner, opponent=house_machine.slug)).status_code == 201
+    refusal = people["owner"].post(URL, body(learner, opponent=house_machine.slug, opponent_learns=True))
+    assert code_of(refusal) == (403, "not_your_machine")
 
 
 @pytest.mark.parametrize(
-    ("wrong", "field"),
+    ("wrong_fields", "field"),
     [
         ({"games": 0}, "games"),
         ({"games": -5}, "games"),
@@ -178,9 +189,9 @@ def test_foreign_machine_is_an_opponent_that_does_not_learn(people: dict[str, AP
     ],
 )
 def test_refusal_of_a_run_names_the_field(
-    people: dict[str, APIClient], learner: Machine, wrong: dict[str, Any], field: str
+    people: dict[str, APIClient], learner: Machine, wrong_fields: dict[str, Any], field: str
 ) -> None:
-    response = people["owner"].post(URL, body(learner, **wrong))
+    response = people["owner"].post(URL, body(learner, **wrong_fields))
     assert (response.status_code, response.json()["detail"].partition(":")[0]) == (400, field)
     assert not TrainingRun.objects.exists()
 
@@ -216,8 +227,8 @@ def test_refusal_of_a_curriculum_names_the_field(
 def test_a_run_needs_a_machine_an_opponent_and_games(
     people: dict[str, APIClient], learner: Machine, missing: str
 ) -> None:
-    given = {name: value for name, value in body(learner).items() if name != missing}
-    response = people["owner"].post(URL, given)
+    incomplete_body = {name: value for name, value in body(learner).items() if name != missing}
+    response = people["owner"].post(URL, incomplete_body)
     assert (response.status_code, set(response.json()["fields"])) == (400, {missing})
 
 
@@ -228,19 +239,19 @@ def test_machines_that_cannot_train_are_refused(people: dict[str, APIClient], ow
     frozen = machine(owner=owner, learns=False)
     assert code_of(post(URL, body(frozen))) == (400, "training_refused")
     hidden = machine(Side.SECOND, owner=user("third"), is_public=False)
-    refused = post(URL, body(learner, opponent=hidden.slug))
-    assert code_of(refused) == (400, "training_refused")
-    assert code_of(post(URL, body(learner, opponent="nowhere"))) == code_of(refused)
+    refusal = post(URL, body(learner, opponent=hidden.slug))
+    assert code_of(refusal) == (400, "training_refused")
+    assert code_of(post(URL, body(learner, opponent="nowhere"))) == code_of(refusal)
 
 
 def test_starting_runs_has_its_own_rate(people: dict[str, APIClient], learner: Machine, monkeypatch: Any) -> None:
     cache.clear()
     rates = {**SimpleRateThrottle.THROTTLE_RATES, "write": "2/min"}
     monkeypatch.setattr(SimpleRateThrottle, "THROTTLE_RATES", rates)
-    statuses = [people[who].post(URL, body(learner)).status_code for who in ("owner", "owner's token", "owner")]
+    statuses = [people[caller].post(URL, body(learner)).status_code for caller in ("owner", "owner's token", "owner")]
     assert statuses == [201, 201, 429], "form and API share the rate of an account"
-    refused = people["owner"].post(URL, body(learner))
-    assert (refused.json()["code"], int(refused["Retry-After"]) > 0) == ("throttled", True)
+    refusal = people["owner"].post(URL, body(learner))
+    assert (refusal.json()["code"], int(refusal["Retry-After"]) > 0) == ("throttled", True)
     assert people["owner"].get(URL).status_code == 200
     assert people["staff"].post(URL, body(learner)).status_code == 201
     cache.clear()
@@ -277,16 +288,16 @@ def test_runs_are_listed_newest_first_and_filtered(people: dict[str, APIClient],
     }.items():
         answer = people["guest"].get(f"{URL}{query}").json()
         assert [entry["id"] for entry in answer["results"]] == [run.pk for run in runs], query
-    wrong = people["guest"].get(f"{URL}?status=asleep")
-    assert (wrong.status_code, wrong.json()["detail"].partition(":")[0]) == (400, "status")
+    refusal = people["guest"].get(f"{URL}?status=asleep")
+    assert (refusal.status_code, refusal.json()["detail"].partition(":")[0]) == (400, "status")
 
 
 def test_the_name_of_a_hidden_opponent_is_not_shown(people: dict[str, APIClient], owner: Any) -> None:
     hidden = machine(Side.SECOND, owner=owner, is_public=False, slug="secret")
     run_of(machine(Side.FIRST, owner=owner), opponent=hidden.slug)
-    for who, count in (("owner", 1), ("staff", 1), ("other", 0), ("guest", 0)):
+    for caller, count in (("owner", 1), ("staff", 1), ("other", 0), ("guest", 0)):
         for ref in (hidden.slug, hidden.pk):
-            assert people[who].get(f"{URL}?opponent={ref}").json()["count"] == count
+            assert people[caller].get(f"{URL}?opponent={ref}").json()["count"] == count
 
 
 def test_number_of_queries_does_not_depend_on_the_length(people: dict[str, APIClient], learner: Machine) -> None:
@@ -326,15 +337,18 @@ def test_a_worker_trains_a_run_of_the_api(start_worker: StartWorker) -> None:
     account = user()
     learner = machine(Side.FIRST, owner=account)
     api = api_with(account, "read", "train")
-    run = api.post(URL, body(learner, games=20_000, seed=5)).json()
-    assert wait_until(lambda: api.get(f"{URL}/{run['id']}").json()["status"] == "finished")
-    expected = trained_memory(machine(Side.FIRST), 20_000, 5)
+    run_json = api.post(URL, body(learner, games=20_000, seed=5)).json()
+    assert wait_until(lambda: api.get(f"{URL}/{run_json['id']}").json()["status"] == "finished")
+    expected_memory = trained_memory(machine(Side.FIRST), 20_000, 5)
     for box in learner.boxes.all():
-        assert box.beads == expected.beads[expected.slots(expected.table.keys.index(box.position))].tolist()
-    long = api.post(URL, body(learner, games=1_000_000_000)).json()
-    assert wait_until(lambda: api.get(f"{URL}/{long['id']}").json()["games_done"] > 0)
-    assert api.post(f"{URL}/{long['id']}/cancel").status_code == 200
-    assert wait_until(lambda: api.get(f"{URL}/{long['id']}").json()["status"] == "cancelled")
+        assert (
+            box.beads
+            == expected_memory.beads[expected_memory.slots(expected_memory.table.keys.index(box.position))].tolist()
+        )
+    long_run = api.post(URL, body(learner, games=1_000_000_000)).json()
+    assert wait_until(lambda: api.get(f"{URL}/{long_run['id']}").json()["games_done"] > 0)
+    assert api.post(f"{URL}/{long_run['id']}/cancel").status_code == 200
+    assert wait_until(lambda: api.get(f"{URL}/{long_run['id']}").json()["status"] == "cancelled")
     assert ledger_errors() == []
 
 
@@ -346,8 +360,13 @@ async def test_the_socket_sends_the_state_and_then_every_step() -> None:
     learner = await in_db(machine)(Side.FIRST)
     run = await in_db(run_of)(learner, games=500)
     async with RunSocket(f"{URL}/{run.pk}/ws") as socket:
-        joined = await socket.expect("joined")
-        assert (joined["id"], joined["status"], joined["games_done"], joined["curve"]) == (run.pk, "queued", 0, [])
+        first_frame = await socket.expect("joined")
+        assert (first_frame["id"], first_frame["status"], first_frame["games_done"], first_frame["curve"]) == (
+            run.pk,
+            "queued",
+            0,
+            [],
+        )
         await in_db(execute_run)(run)
         state = await socket.expect("state")
         assert (state["status"], state["games_done"], state["points"][-1]["games"]) == ("finished", 500, 500)
@@ -357,8 +376,8 @@ async def test_the_socket_sends_the_state_and_then_every_step() -> None:
         await socket.send_json_to({"type": "cancel"})
         assert (await socket.expect("error"))["code"] == "unknown_frame"
     async with RunSocket(f"{URL}/{run.pk}/ws/") as socket:
-        again = await socket.expect("joined")
-    assert again["curve"] == state["points"]
+        second_frame = await socket.expect("joined")
+    assert second_frame["curve"] == state["points"]
 
 
 @pytest.mark.django_db(transaction=True)
@@ -368,16 +387,16 @@ async def test_an_old_state_is_not_sent_after_a_newer_one() -> None:
     learner = await in_db(machine)(Side.FIRST)
     run = await in_db(run_of)(learner)
     async with RunSocket(f"{URL}/{run.pk}/ws") as socket:
-        old = {**await socket.expect("joined"), "points": []}
+        old_state = {**await socket.expect("joined"), "points": []}
         await in_db(execute_run)(run)
         await socket.expect("state")
-        await get_channel_layer().group_send(f"run.{run.pk}", {"type": "run.state", "data": old})
+        await get_channel_layer().group_send(f"run.{run.pk}", {"type": "run.state", "data": old_state})
         assert await socket.receive_nothing()
 
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize(
-    ("who", "code"),
+    ("caller", "code"),
     [
         ("guest", "run_not_found"),
         ("other", "run_not_found"),
@@ -391,25 +410,25 @@ async def test_an_old_state_is_not_sent_after_a_newer_one() -> None:
         ("nonsense", "token_invalid"),
     ],
 )
-async def test_permissions_to_listen_to_a_hidden_machines_run(who: str, code: str) -> None:
+async def test_permissions_to_listen_to_a_hidden_machines_run(caller: str, code: str) -> None:
     def prepare() -> tuple[TrainingRun, dict[str, str]]:
         owner, other, staff = user("owner"), user("other"), user("staff", is_staff=True)
         run = run_of(machine(owner=owner, is_public=False))
-        asking = other if who.startswith("other") else staff if who == "staff" else owner
-        if who in ("owner", "other", "staff"):
-            return run, {"session": session_of(asking)}
-        if who in ("guest", "nonsense"):
-            return run, {"token": "nonsense"} if who == "nonsense" else {}
-        scopes = ["play"] if who == "token without scope" else ["read"]
-        token, text = tokens.token_make(user=asking, name="x", scopes=scopes, lifetime=None)
-        if who in ("expired", "revoked"):
-            ended = {"expires_at" if who == "expired" else "revoked_at": timezone.now()}
-            ApiToken.objects.filter(pk=token.pk).update(**ended)
+        account = other if caller.startswith("other") else staff if caller == "staff" else owner
+        if caller in ("owner", "other", "staff"):
+            return run, {"session": session_of(account)}
+        if caller in ("guest", "nonsense"):
+            return run, {"token": "nonsense"} if caller == "nonsense" else {}
+        scopes = ["play"] if caller == "token without scope" else ["read"]
+        token, text = tokens.token_make(user=account, name="x", scopes=scopes, lifetime=None)
+        if caller in ("expired", "revoked"):
+            end_fields = {"expires_at" if caller == "expired" else "revoked_at": timezone.now()}
+            ApiToken.objects.filter(pk=token.pk).update(**end_fields)
         return run, {"token": text}
 
-    run, proof = await in_db(prepare)()
+    run, credentials = await in_db(prepare)()
     for path in (f"{URL}/{run.pk}/ws", f"/api/machines/{run.machine_id}/ws"):
-        async with RunSocket(path, **proof) as socket:
+        async with RunSocket(path, **credentials) as socket:
             if not code:
                 await socket.expect("joined")
                 continue

@@ -38,61 +38,67 @@ def code_of(response: Any) -> tuple[int, str]:
     return response.status_code, response.json().get("code", "") if response.content else ""
 
 
-OWN, GONE = (200, ""), (404, "schedule_not_found")
-GUEST, NO_SCOPE = (401, "not_authenticated"), (403, "scope_missing")
-MAKES = {
+PERMITTED, NOT_FOUND = (200, ""), (404, "schedule_not_found")
+NOT_LOGGED_IN, NO_SCOPE = (401, "not_authenticated"), (403, "scope_missing")
+MAKE_ANSWERS = {
     "owner": (201, ""),
     "owner's token": (201, ""),
     "staff": (201, ""),
     "other": (403, "not_your_machine"),
-    "guest": GUEST,
+    "guest": NOT_LOGGED_IN,
     "token that may only read": NO_SCOPE,
     "token that may only play": NO_SCOPE,
 }
-READS = {
-    "owner": OWN,
-    "owner's token": OWN,
-    "staff": OWN,
-    "token that may only read": OWN,
-    "other": GONE,
-    "guest": GUEST,
+READ_ANSWERS = {
+    "owner": PERMITTED,
+    "owner's token": PERMITTED,
+    "staff": PERMITTED,
+    "token that may only read": PERMITTED,
+    "other": NOT_FOUND,
+    "guest": NOT_LOGGED_IN,
     "token that may only play": NO_SCOPE,
 }
-WRITES = {**READS, "token that may only read": NO_SCOPE}
+WRITE_ANSWERS = {**READ_ANSWERS, "token that may only read": NO_SCOPE}
 
 
-@pytest.mark.parametrize("who", MAKES)
-def test_permissions_to_make_a_schedule(people: dict[str, APIClient], learner: Machine, who: str) -> None:
-    assert code_of(people[who].post(URL, body(learner))) == MAKES[who]
-    assert Schedule.objects.count() == (MAKES[who][0] == 201)
+@pytest.mark.parametrize("caller", MAKE_ANSWERS)
+def test_permissions_to_make_a_schedule(people: dict[str, APIClient], learner: Machine, caller: str) -> None:
+    assert code_of(people[caller].post(URL, body(learner))) == MAKE_ANSWERS[caller]
+    assert Schedule.objects.count() == (MAKE_ANSWERS[caller][0] == 201)
 
 
-@pytest.mark.parametrize("who", READS)
-def test_permissions_to_see_a_schedule(people: dict[str, APIClient], owner: Any, learner: Machine, who: str) -> None:
+@pytest.mark.parametrize("caller", READ_ANSWERS)
+def test_permissions_to_see_a_schedule(people: dict[str, APIClient], owner: Any, learner: Machine, caller: str) -> None:
     schedule = make_schedule(owner, learner)
-    assert code_of(people[who].get(f"{URL}/{schedule.pk}")) == READS[who]
-    listing = people[who].get(URL)
-    if who == "other":
+    assert code_of(people[caller].get(f"{URL}/{schedule.pk}")) == READ_ANSWERS[caller]
+    listing = people[caller].get(URL)
+    if caller == "other":
         assert listing.json()["count"] == 0
     else:
-        assert listing.status_code == READS[who][0]
+        assert listing.status_code == READ_ANSWERS[caller][0]
         assert listing.json().get("count", 1) == 1
 
 
-@pytest.mark.parametrize("who", WRITES)
-def test_permissions_to_change_a_schedule(people: dict[str, APIClient], owner: Any, learner: Machine, who: str) -> None:
+@pytest.mark.parametrize("caller", WRITE_ANSWERS)
+def test_permissions_to_change_a_schedule(
+    people: dict[str, APIClient], owner: Any, learner: Machine, caller: str
+) -> None:
     schedule = make_schedule(owner, learner)
-    assert code_of(people[who].patch(f"{URL}/{schedule.pk}", {"paused": True})) == WRITES[who]
+    assert code_of(people[caller].patch(f"{URL}/{schedule.pk}", {"paused": True})) == WRITE_ANSWERS[caller]
     schedule.task.refresh_from_db()
-    assert schedule.task.enabled == (WRITES[who] != OWN)
+    assert schedule.task.enabled == (WRITE_ANSWERS[caller] != PERMITTED)
 
 
-@pytest.mark.parametrize("who", WRITES)
-def test_permissions_to_delete_a_schedule(people: dict[str, APIClient], owner: Any, learner: Machine, who: str) -> None:
+@pytest.mark.parametrize("caller", WRITE_ANSWERS)
+def test_permissions_to_delete_a_schedule(
+    people: dict[str, APIClient], owner: Any, learner: Machine, caller: str
+) -> None:
     schedule = make_schedule(owner, learner)
-    may = WRITES[who] == OWN
-    assert code_of(people[who].delete(f"{URL}/{schedule.pk}")) == ((204, "") if may else WRITES[who])
-    assert Schedule.objects.exists() != may
+    is_permitted = WRITE_ANSWERS[caller] == PERMITTED
+    assert code_of(people[caller].delete(f"{URL}/{schedule.pk}")) == (
+        (204, "") if is_permitted else WRITE_ANSWERS[caller]
+    )
+    assert Schedule.objects.exists() != is_permitted
 
 
 def test_a_schedule_has_all_its_fields(people: dict[str, APIClient], learner: Machine) -> None:
@@ -118,8 +124,8 @@ def test_a_schedule_has_all_its_fields(people: dict[str, APIClient], learner: Ma
 def test_a_schedule_with_crontab_and_curriculum(people: dict[str, APIClient], owner: Any, learner: Machine) -> None:
     other = machine(Side.FIRST, owner=owner)
     opponents = [{"opponent": "random", "games": 5}, {"opponent": other.slug, "games": 6, "learns": True}]
-    sent = {"machine": learner.slug, "opponents": opponents, "crontab": "15 4 * * 1-5", "paused": True}
-    answer = people["owner"].post(URL, sent).json()
+    request_body = {"machine": learner.slug, "opponents": opponents, "crontab": "15 4 * * 1-5", "paused": True}
+    answer = people["owner"].post(URL, request_body).json()
     assert answer["crontab"] == "15 4 * * 1-5"
     assert (answer["paused"], answer["next_runs"], answer["seed"]) == (True, [], None)
     assert [stage["opponent"] for stage in answer["opponents"]] == ["random", str(other.pk)]
@@ -181,9 +187,12 @@ def test_unreadable_changes_are_refused(
 
 
 def test_a_schedule_needs_a_readable_time(people: dict[str, APIClient], learner: Machine) -> None:
-    untimed = {"machine": learner.slug, "opponent": "random", "games": 5}
-    assert code_of(people["owner"].post(URL, untimed)) == (400, "schedule_refused")
-    assert code_of(people["owner"].post(URL, {**untimed, "crontab": "61 * * * *"})) == (400, "schedule_refused")
+    body_without_time = {"machine": learner.slug, "opponent": "random", "games": 5}
+    assert code_of(people["owner"].post(URL, body_without_time)) == (400, "schedule_refused")
+    assert code_of(people["owner"].post(URL, {**body_without_time, "crontab": "61 * * * *"})) == (
+        400,
+        "schedule_refused",
+    )
 
 
 def test_lists_are_filtered_by_a_fixed_number_of_queries(
@@ -230,25 +239,26 @@ def test_a_schedule_is_made_and_changed_on_its_page(
 ) -> None:
     page = browser.get(f"/machines/{learner.pk}/schedule")
     assert page.status_code == 200
-    made = browser.post(f"/machines/{learner.pk}/schedule", form(**fields))
+    answer = browser.post(f"/machines/{learner.pk}/schedule", form(**fields))
     schedule = Schedule.objects.get()
-    assert made.headers["Location"] == f"/schedules/{schedule.pk}"
-    at = schedule.task.crontab
-    found = f"{at.minute} {at.hour} {at.day_of_month} {at.month_of_year} {at.day_of_week}" if at else ""
-    assert found == crontab
+    assert answer.headers["Location"] == f"/schedules/{schedule.pk}"
+    stored = schedule.task.crontab
+    fields_in_order = ("minute", "hour", "day_of_month", "month_of_year", "day_of_week")
+    stored_text = " ".join(getattr(stored, name) for name in fields_in_order) if stored else ""
+    assert stored_text == crontab
     assert every is None or (schedule.task.interval.every, schedule.task.interval.period) == every
     assert schedule.seed is None
     page = browser.get(f"/schedules/{schedule.pk}")
     assert page.content.count(b"data-local") == 5
-    again = {**form(**fields), "stage-INITIAL_FORMS": 1, "stage-0-games": 301, "seed": 5}
-    assert browser.post(f"/schedules/{schedule.pk}", again).status_code == 302
+    changed_form = {**form(**fields), "stage-INITIAL_FORMS": 1, "stage-0-games": 301, "seed": 5}
+    assert browser.post(f"/schedules/{schedule.pk}", changed_form).status_code == 302
     schedule.refresh_from_db()
     assert (schedule.n_games, schedule.seed) == (301, 5)
     assert b"301 games against Random" in browser.get("/schedules").content
 
 
 @pytest.mark.parametrize(
-    ("fields", "said"),
+    ("fields", "reason"),
     [
         ({"every": ""}, "Please fill this in."),
         ({"kind": "daily", "at": ""}, "Please fill this in."),
@@ -262,12 +272,12 @@ def test_a_schedule_is_made_and_changed_on_its_page(
     ],
 )
 def test_a_refused_form_is_shown_with_the_reason(
-    browser: Client, learner: Machine, fields: dict[str, Any], said: str
+    browser: Client, learner: Machine, fields: dict[str, Any], reason: str
 ) -> None:
     response = browser.post(f"/machines/{learner.pk}/schedule", form(**fields))
     assert response.status_code == 200
     page = html.unescape(response.content.decode())
-    assert re.findall(r'<ul class="errorlist[^>]*><li>(.*?)</li>', page) == [said]
+    assert re.findall(r'<ul class="errorlist[^>]*><li>(.*?)</li>', page) == [reason]
     assert not Schedule.objects.exists()
 
 
@@ -276,41 +286,47 @@ def test_a_page_uses_the_time_zone_of_the_owner(browser: Client, learner: Machin
     page = browser.get(address).content.decode()
     assert 'name="timezone" value="UTC"' in page
     assert "data-take" in page, "the browser fills in its own"
-    daily = form(kind="daily", at="18:00", days=["1"], timezone="Pacific/Auckland")
-    browser.post(address, daily)
+    daily_form = form(kind="daily", at="18:00", days=["1"], timezone="Pacific/Auckland")
+    browser.post(address, daily_form)
     schedule = Schedule.objects.get()
     page = browser.get(f"/schedules/{schedule.pk}").content.decode()
     assert "on Mondays at 18:00 Auckland time" in page
     assert re.findall(r"<td>(\w{3}) [^<]*, (\d\d:\d\d)</td>", page) == [("Mon", "18:00")] * 5
     assert '<th scope="col">Pacific/Auckland</th>' in page
     assert "data-take" not in page
-    assert 'value="Pacific/Auckland"' in browser.get(address).content.decode(), "as this account had it last"
-    kept = {**daily, "stage-INITIAL_FORMS": 1, "last_day": "on", "days": []}
-    assert browser.post(f"/schedules/{schedule.pk}", kept).status_code == 302
+    assert 'value="Pacific/Auckland"' in browser.get(address).content.decode(), "the zone that this account chose last"
+    form_of_last_day = {**daily_form, "stage-INITIAL_FORMS": 1, "last_day": "on", "days": []}
+    assert browser.post(f"/schedules/{schedule.pk}", form_of_last_day).status_code == 302
     page = browser.get(f"/schedules/{schedule.pk}").content.decode()
     assert "on the last day of each month at 18:00 Auckland time" in page
     assert re.search(r'name="last_day"[^>]* checked', page)
-    refused = browser.post(address, {**daily, "timezone": "Auckland"})
-    assert refused.status_code == 400
-    assert list(refused.context["timing"].errors) == ["timezone"]
+    refusal = browser.post(address, {**daily_form, "timezone": "Auckland"})
+    assert refusal.status_code == 400
+    assert list(refusal.context["timing"].errors) == ["timezone"]
 
 
 def test_page_says_where_its_crontab_differs_from_cron(browser: Client, learner: Machine) -> None:
     """Only crontabs with both day of month and day of week get the notice."""
-    is_daily = {"0 8 13 * 5": True, "0 8 L * mon-fri": True, "0 8 13 * *": False, "0 8 * * 5": False}
-    for crontab, is_said in is_daily.items():
+    notice_by_crontab = {"0 8 13 * 5": True, "0 8 L * mon-fri": True, "0 8 13 * *": False, "0 8 * * 5": False}
+    for crontab, has_notice in notice_by_crontab.items():
         browser.post(f"/machines/{learner.pk}/schedule", form(kind="crontab", crontab=crontab))
         page = browser.get(Schedule.objects.latest("pk").get_absolute_url()).content.decode()
-        assert ('id="both-days"' in page) is is_said, crontab
+        assert ('id="both-days"' in page) is has_notice, crontab
         assert "both must match" in page
 
 
 def test_a_time_zone_can_be_set_by_the_api(people: dict[str, APIClient], learner: Machine) -> None:
     api = people["owner"]
-    sent = {"machine": learner.slug, "opponent": "random", "games": 5, "crontab": "0 8 L * *", "timezone": "US/Eastern"}
-    made = api.post(URL, sent, format="json").json()
-    assert (made["crontab"], made["timezone"]) == ("0 8 L * *", "US/Eastern")
-    one = f"{URL}/{made['id']}"
+    request_body = {
+        "machine": learner.slug,
+        "opponent": "random",
+        "games": 5,
+        "crontab": "0 8 L * *",
+        "timezone": "US/Eastern",
+    }
+    schedule_json = api.post(URL, request_body, format="json").json()
+    assert (schedule_json["crontab"], schedule_json["timezone"]) == ("0 8 L * *", "US/Eastern")
+    address = f"{URL}/{schedule_json['id']}"
     for change, expected in (
         ({"timezone": "Asia/Tokyo"}, ("0 8 L * *", "Asia/Tokyo")),
         ({"crontab": "0 8 * * 7"}, ("0 8 * * 0", "Asia/Tokyo")),
@@ -318,17 +334,21 @@ def test_a_time_zone_can_be_set_by_the_api(people: dict[str, APIClient], learner
         ({"every": 2}, ("", None)),
         ({"crontab": "0 8 * * *"}, ("0 8 * * *", "UTC")),
     ):
-        answer = api.patch(one, change, format="json").json()
+        answer = api.patch(address, change, format="json").json()
         assert (answer["crontab"], answer["timezone"]) == expected, change
-        assert api.get(one).json()["timezone"] == expected[1]
-    new = {**sent, "crontab": "0 9 * * *"}
-    del new["timezone"]
-    api.patch(one, {"timezone": "Asia/Tokyo"}, format="json")
-    assert api.post(URL, new, format="json").json()["timezone"] == "Asia/Tokyo", "the zone that the account last chose"
-    api.patch(one, {"every": 2}, format="json")
-    assert "An interval has no time zone" in api.patch(one, {"timezone": "Asia/Tokyo"}, format="json").json()["detail"]
-    for wrong in ("Europe/Atlantis", "", "x" * 65, 5, None):
-        assert api.patch(one, {"timezone": wrong}, format="json").status_code == 400, wrong
+        assert api.get(address).json()["timezone"] == expected[1]
+    body_without_zone = {**request_body, "crontab": "0 9 * * *"}
+    del body_without_zone["timezone"]
+    api.patch(address, {"timezone": "Asia/Tokyo"}, format="json")
+    assert api.post(URL, body_without_zone, format="json").json()["timezone"] == "Asia/Tokyo", (
+        "the zone that the account last chose"
+    )
+    api.patch(address, {"every": 2}, format="json")
+    assert (
+        "An interval has no time zone" in api.patch(address, {"timezone": "Asia/Tokyo"}, format="json").json()["detail"]
+    )
+    for wrong_zone in ("Europe/Atlantis", "", "x" * 65, 5, None):
+        assert api.patch(address, {"timezone": wrong_zone}, format="json").status_code == 400, wrong_zone
 
 
 def test_the_page_shows_that_a_crontab_is_impossible(browser: Client, learner: Machine) -> None:
@@ -347,7 +367,7 @@ def test_buttons_pause_and_delete(browser: Client, owner: Any, learner: Machine)
     schedule.task.refresh_from_db()
     assert schedule.task.enabled
     assert b"start no more runs" in browser.get(f"/schedules/{schedule.pk}/delete").content
-    assert Schedule.objects.exists(), "asked first"
+    assert Schedule.objects.exists(), "the page asks before the deletion"
     assert browser.post(f"/schedules/{schedule.pk}/delete").headers["Location"] == "/schedules"
     assert not Schedule.objects.exists()
 

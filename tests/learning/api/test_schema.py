@@ -35,18 +35,22 @@ def addresses() -> dict[str, str]:
     play_out(seated.room.code, guest())
     schedule = schedule_create(user=owner, machine=learner.slug, stages=[Stage("random", 3)], timing=Timing(every=3))
     options = {"user": owner, "games": 3, "enqueue": False}
-    over, waiting = (tournament_start(entries=[learner.slug, "random", "perfect"], **options) for _ in range(2))
-    tournament_play(over.pk)
+    finished_tournament, waiting_tournament = (
+        tournament_start(entries=[learner.slug, "random", "perfect"], **options) for _ in range(2)
+    )
+    tournament_play(finished_tournament.pk)
     position = learner.boxes.filter(changes__lesson__kind="match")[0].position
     run = learner.runs.get()
     q_machine = machine_create(game="romgon", side=None, name="Q", owner=owner)
-    played_long = tournament_start(entries=[f"{q_machine.pk}", "easy"], user=owner, games=1, enqueue=False)
-    tournament_play(played_long.pk)
-    valued = machine_create(game="romgon", side=None, name="V", owner=owner, rule=ValueRule(features="squares-1"))
-    options = {"stages": [Stage(valued.slug, 1, learns=True)], "seed": 1, "enqueue": False}
-    measured = RUNS.claim(training_run_start(machine=valued.slug, measured=2, **options).pk)
-    assert measured is not None
-    run_execute(measured)
+    long_tournament = tournament_start(entries=[f"{q_machine.pk}", "easy"], user=owner, games=1, enqueue=False)
+    tournament_play(long_tournament.pk)
+    value_machine = machine_create(
+        game="romgon", side=None, name="V", owner=owner, rule=ValueRule(features="squares-1")
+    )
+    options = {"stages": [Stage(value_machine.slug, 1, learns=True)], "seed": 1, "enqueue": False}
+    claimed_run = RUNS.claim(training_run_start(machine=value_machine.slug, measured=2, **options).pk)
+    assert claimed_run is not None
+    run_execute(claimed_run)
     start = q_machine.game_rules.encode(q_machine.game_rules.initial_position())
     return {
         "/api/machines": "",
@@ -55,9 +59,9 @@ def addresses() -> dict[str, str]:
         "/api/machines/{ref}/boxes/{position}": f"{learner.pk}/boxes/{position}",
         "/api/machines/{ref}/progress": f"{learner.pk}/progress",
         "/api/machines/{ref}/strength": f"{learner.pk}/strength",
-        "/api/machines/{ref}/snapshots": f"{valued.pk}/snapshots",
+        "/api/machines/{ref}/snapshots": f"{value_machine.pk}/snapshots",
         "/api/machines/{ref}/snapshots/{snapshot_id}/weights": " ".join(
-            f"{valued.pk}/snapshots/{one.pk}/weights" for one in valued.snapshots.all()
+            f"{value_machine.pk}/snapshots/{one.pk}/weights" for one in value_machine.snapshots.all()
         ),
         "/api/machines/{ref}/values/{position}": f"{q_machine.pk}/values/{start}",
         "/api/learn": "?beside=scroggs&win=x",
@@ -67,22 +71,22 @@ def addresses() -> dict[str, str]:
         "/api/schedules": "",
         "/api/schedules/{schedule_id}": f"{schedule.pk}",
         "/api/tournaments": "",
-        "/api/tournaments/{tournament_id}": f"{over.pk} {waiting.pk} {played_long.pk}",
+        "/api/tournaments/{tournament_id}": f"{finished_tournament.pk} {waiting_tournament.pk} {long_tournament.pk}",
     }
 
 
 def test_answers_agree_with_the_schema(addresses: dict[str, str]) -> None:
     api = api_with(Machine.objects.all()[0].owner)
     schema = yaml.safe_load(api.get("/api/schema").content)
-    found = []
+    faults = []
     for path, details in addresses.items():
         collection = "/".join(path.split("/")[:3])
         success = schema["paths"][path]["get"]["responses"]["200"]["content"]["application/json"]["schema"]
         for address in [f"{collection}/{detail}" for detail in details.split()] or [collection]:
             answer = api.get(address)
             assert answer.status_code == 200, address
-            found += differences(answer.json(), success, schema["components"]["schemas"], path)
-    assert found == []
+            faults += differences(answer.json(), success, schema["components"]["schemas"], path)
+    assert faults == []
 
 
 def test_every_read_of_the_lab_is_compared(addresses: dict[str, str]) -> None:
@@ -95,76 +99,82 @@ def test_the_schema_is_valid() -> None:
     validate_schema(yaml.safe_load(api_with(None).get("/api/schema").content))
 
 
-PATHS = {"code": "a2b3c4", "position": "nothing", "ref": "nobody", "slug": "nothing"}
+MISSING_VALUES = {"code": "a2b3c4", "position": "nothing", "ref": "nobody", "slug": "nothing"}
 """Values without a row, by the name of the parameter in the path."""
 
 
 @pytest.fixture
 def schema() -> dict[str, Any]:
-    described: dict[str, Any] = yaml.safe_load(api_with(None).get("/api/schema").content)
-    return described
+    document: dict[str, Any] = yaml.safe_load(api_with(None).get("/api/schema").content)
+    return document
 
 
 def operations(schema: dict[str, Any]) -> list[tuple[str, str, dict[str, Any]]]:
     """Method, address and description of each operation, with parameters that name no existing row."""
     return [
-        (method.upper(), re.sub(r"{(\w+)}", lambda name: PATHS.get(name[1], "404"), path), operation)
+        (method.upper(), re.sub(r"{(\w+)}", lambda name: MISSING_VALUES.get(name[1], "404"), path), operation)
         for path, operations in schema["paths"].items()
         for method, operation in operations.items()
     ]
 
 
-def undocumented(schema: dict[str, Any], api: APIClient, status: int, *, query: str = "", **options: Any) -> list[str]:
+def undocumented_refusals(
+    schema: dict[str, Any], api: APIClient, status: int, *, query: str = "", **options: Any
+) -> list[str]:
     """Request every operation such that ``status`` is expected; return the refusals that differ from the schema."""
-    found, n = [], 0
+    faults, n_refusals = [], 0
     for method, address, operation in operations(schema):
         answer = api.generic(method, address + query, **options)
         if answer.status_code != status:
             continue
-        n += 1
-        described = operation["responses"].get(str(status), {}).get("content", {}).get("application/json")
-        differing = (
-            differences(answer.json(), described["schema"], schema["components"]["schemas"], "") if described else ""
+        n_refusals += 1
+        described_answer = operation["responses"].get(str(status), {}).get("content", {}).get("application/json")
+        fault = (
+            differences(answer.json(), described_answer["schema"], schema["components"]["schemas"], "")
+            if described_answer
+            else ""
         )
-        found += [] if differing == [] else [f"{method} {address} {status}: {differing}"]
-    assert n > 10, "hardly anything was refused so"
-    return found
+        faults += [] if fault == [] else [f"{method} {address} {status}: {fault}"]
+    assert n_refusals > 10, "too few operations refused the request in this way"
+    return faults
 
 
 def test_the_schema_has_the_refusals_of_every_operation(
     schema: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     account = user("ada", is_staff=True)
-    guest_api, reader, stranger = api_with(None), api_with(account, "read"), APIClient()
-    stranger.credentials(HTTP_AUTHORIZATION="Bearer bead_nobody")
+    guest_api, reading_api, api_with_wrong_token = api_with(None), api_with(account, "read"), APIClient()
+    api_with_wrong_token.credentials(HTTP_AUTHORIZATION="Bearer bead_nobody")
     browser = APIClient(enforce_csrf_checks=True)
     browser.force_login(account)
-    everything = api_with(account, "read", "play", "train")
+    full_api = api_with(account, "read", "play", "train")
     json_body = {"data": "{}", "content_type": "application/json"}
-    unread = undocumented(schema, guest_api, 400, query="?limit=1&x=%00")
-    assert [text for text in unread if "/api/ai/" not in text] == []  # the AI endpoints do not read the query
-    assert undocumented(schema, guest_api, 401, **json_body) == []
-    assert undocumented(schema, stranger, 401, **json_body) == []
-    assert undocumented(schema, reader, 403, **json_body) == []
-    assert undocumented(schema, browser, 403, **json_body) == []
-    assert undocumented(schema, everything, 404, **json_body) == []
-    assert undocumented(schema, everything, 406, headers={"Accept": "text/plain"}) == []
-    assert undocumented(schema, everything, 413, data=" " * 70_000, content_type="application/json") == []
-    assert undocumented(schema, everything, 415, data="a=1", content_type="text/plain") == []
+    faults = undocumented_refusals(schema, guest_api, 400, query="?limit=1&x=%00")
+    assert [text for text in faults if "/api/ai/" not in text] == []  # the AI endpoints do not read the query
+    assert undocumented_refusals(schema, guest_api, 401, **json_body) == []
+    assert undocumented_refusals(schema, api_with_wrong_token, 401, **json_body) == []
+    assert undocumented_refusals(schema, reading_api, 403, **json_body) == []
+    assert undocumented_refusals(schema, browser, 403, **json_body) == []
+    assert undocumented_refusals(schema, full_api, 404, **json_body) == []
+    assert undocumented_refusals(schema, full_api, 406, headers={"Accept": "text/plain"}) == []
+    assert undocumented_refusals(schema, full_api, 413, data=" " * 70_000, content_type="application/json") == []
+    assert undocumented_refusals(schema, full_api, 415, data="a=1", content_type="text/plain") == []
     rates = dict.fromkeys(settings.REST_FRAMEWORK["DEFAULT_THROTTLE_RATES"], "1/day")
     monkeypatch.setattr(SimpleRateThrottle, "THROTTLE_RATES", rates)
-    assert undocumented(schema, everything, 429, **json_body) == []
+    assert undocumented_refusals(schema, full_api, 429, **json_body) == []
 
 
 def test_refusal_without_csrf_token_names_the_header(schema: dict[str, Any]) -> None:
     browser = APIClient(enforce_csrf_checks=True)
     browser.force_login(user("ada"))
-    writes = [(method, path) for method, path, _ in operations(schema) if method != "GET" and "/api/ai/" not in path]
-    assert len(writes) > 20
-    for method, path in writes:
-        refused = browser.generic(method, path, "{}", "application/json")
-        assert (refused.status_code, refused.json()["code"]) == (403, "permission_denied"), path
-        assert "X-CSRFToken with the value of the cookie csrftoken" in refused.json()["detail"], path
+    write_operations = [
+        (method, path) for method, path, _ in operations(schema) if method != "GET" and "/api/ai/" not in path
+    ]
+    assert len(write_operations) > 20
+    for method, path in write_operations:
+        refusal = browser.generic(method, path, "{}", "application/json")
+        assert (refusal.status_code, refusal.json()["code"]) == (403, "permission_denied"), path
+        assert "X-CSRFToken with the value of the cookie csrftoken" in refusal.json()["detail"], path
 
 
 def test_operations_for_guests_need_no_credentials(schema: dict[str, Any]) -> None:
@@ -181,10 +191,15 @@ def test_advice_agrees_with_its_schema() -> None:
     q_machine = machine_create(game="romgon", side=None, name="Q")
     api = api_with(None)
     schema = yaml.safe_load(api.get("/api/schema").content)
-    answers = schema["paths"]["/api/ai/move"]["post"]["responses"]["200"]["content"]["application/json"]["schema"]
-    boxed = {"game": "noughts-and-crosses", "board": "X........"}
-    romgon = {"board": START_BOARD, "playerColor": "black"}
-    for question in (romgon, {**romgon, "machine": q_machine.pk}, boxed, {**boxed, "machine": machine().pk}):
+    answer_schema = schema["paths"]["/api/ai/move"]["post"]["responses"]["200"]["content"]["application/json"]["schema"]
+    box_question = {"game": "noughts-and-crosses", "board": "X........"}
+    romgon_question = {"board": START_BOARD, "playerColor": "black"}
+    for question in (
+        romgon_question,
+        {**romgon_question, "machine": q_machine.pk},
+        box_question,
+        {**box_question, "machine": machine().pk},
+    ):
         answer = api.post("/api/ai/move", question, format="json")
         assert answer.status_code == 200
-        assert differences(answer.json(), answers, schema["components"]["schemas"], "move") == []
+        assert differences(answer.json(), answer_schema, schema["components"]["schemas"], "move") == []
