@@ -90,10 +90,10 @@ def test_permissions_on_machines(
 
 
 def test_hidden_machines_are_refused_like_missing_ones(people: dict[str, Any]) -> None:
-    hidden = machine(owner=people["owner"], is_public=False)
-    run = training_run_start(machine=hidden.slug, stages=[Stage("random", 1)], seed=1, enqueue=False)
+    hidden_machine = machine(owner=people["owner"], is_public=False)
+    run = training_run_start(machine=hidden_machine.slug, stages=[Stage("random", 1)], seed=1, enqueue=False)
     messages = []
-    for ref in (hidden.slug, "nowhere"):
+    for ref in (hidden_machine.slug, "nowhere"):
         with pytest.raises(MachineNotFoundError) as error:
             machine_for(people["other"], ref)
         messages.append(str(error.value).replace(ref, ""))
@@ -122,17 +122,17 @@ def test_lists_show_public_and_own_machines(people: dict[str, Any], machines: di
 
 
 def test_only_the_owner_plays_a_hidden_machine(people: dict[str, Any]) -> None:
-    hidden = machine(owner=people["owner"], is_public=False)
+    hidden_machine = machine(owner=people["owner"], is_public=False)
     for stranger in (guest(), person(people["other"])):
         with pytest.raises(MachineNotFoundError):
-            room("machine", stranger, machine=hidden.slug)
-    assert room("machine", person(people["owner"]), machine=hidden.slug).side == Side.FIRST
+            room("machine", stranger, machine=hidden_machine.slug)
+    assert room("machine", person(people["owner"]), machine=hidden_machine.slug).side == Side.FIRST
 
 
 def test_run_of_a_public_machine_does_not_name_a_hidden_opponent(client: Client, people: dict[str, Any]) -> None:
     learner = machine(owner=people["owner"])
-    hidden = machine(owner=people["owner"], side=Side.FIRST, is_public=False, name="My secret")
-    stage = services_runs.Stage(str(hidden.pk), 10)
+    hidden_machine = machine(owner=people["owner"], side=Side.FIRST, is_public=False, name="My secret")
+    stage = services_runs.Stage(str(hidden_machine.pk), 10)
     run = services_runs.training_run_request(user=people["owner"], machine=str(learner.pk), stages=[stage])
     assert "a machine that is not public" in client.get(f"/runs/{run.pk}").content.decode()
     assert "My secret" not in client.get(f"/runs/{run.pk}").content.decode()
@@ -275,7 +275,7 @@ class _Statements:
 def test_staff_status_alone_is_no_permission(people: dict[str, Any], client: Client) -> None:
     """A hostile staff member acts outside the admin, where no second factor is required."""
     owner, member = people["owner"], people["no more than staff"]
-    hidden = machine(owner=owner, is_public=False, slug="hidden")
+    hidden_machine = machine(owner=owner, is_public=False, slug="hidden")
     public_machine = machine(owner=owner, slug="shown")
     schedule = schedule_create(user=owner, machine="shown", stages=[Stage("random", 5)], timing=Timing(every=2))
     tournament = tournament_start(user=owner, entries=["shown", "random"], games=5, enqueue=False)
@@ -303,7 +303,7 @@ def test_staff_status_alone_is_no_permission(people: dict[str, Any], client: Cli
     client.force_login(people["staff"])
     for method, address, _ in requests:
         assert getattr(client, method)(address).status_code in (200, 204, 302), (method, address)
-    assert not Machine.objects.filter(pk__in=[hidden.pk, public_machine.pk]).exists()
+    assert not Machine.objects.filter(pk__in=[hidden_machine.pk, public_machine.pk]).exists()
 
 
 def test_view_permission_ends_no_schedule_or_tournament(people: dict[str, Any], client: Client) -> None:

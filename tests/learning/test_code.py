@@ -117,9 +117,9 @@ def is_visible_to_all(machine: Machine) -> bool:
 
 
 def code_of(one: Machine) -> Code:
-    found = machine_code(one, is_visible_to_all)
-    assert found is not None
-    return found
+    code = machine_code(one, is_visible_to_all)
+    assert code is not None
+    return code
 
 
 def box_rule(rng: Random) -> Any:
@@ -194,10 +194,10 @@ def drawn_trained(rng: Random, folder: Path) -> Case:
         one = draw_machine(rng)
     assert code.note == ""
     assert n_lines(code.lines) <= MAX_LINES
-    last = TrainingRun.objects.filter(machine=one).latest("pk")
+    last_run = TrainingRun.objects.filter(machine=one).latest("pk")
     return code.lines + SAVE_MACHINE_CODE + READ_FILE_CODE, [
         compared_fields(machine_export(one).text),
-        last.random_state,
+        last_run.random_state,
     ]
 
 
@@ -292,10 +292,10 @@ def test_machine_that_was_watched_and_kept(run_programs: RunPrograms) -> None:
     kept_machine, run = trained_machine_keep(user=user(), config=config, preset="gardner-her", games=60)
     code = code_of(kept_machine)
     assert code.note == ""
-    (found,) = run_programs([code.lines + SAVE_MACHINE_CODE])
-    assert compared_fields(found) == compared_fields(machine_export(kept_machine).text)
+    (file_text,) = run_programs([code.lines + SAVE_MACHINE_CODE])
+    assert compared_fields(file_text) == compared_fields(machine_export(kept_machine).text)
     assert run is not None
-    assert json.loads(found)["random_state"] == run.random_state
+    assert json.loads(file_text)["random_state"] == run.random_state
 
 
 def test_machine_that_was_taught_has_its_file(run_programs: RunPrograms, tmp_path: Path, client: Client) -> None:
@@ -310,8 +310,8 @@ def test_machine_that_was_taught_has_its_file(run_programs: RunPrograms, tmp_pat
         code = code_of(one)
         assert code.note == TAUGHT
         (tmp_path / code.files[0].name).write_bytes(client.get(code.files[0].url).content)
-        (found,) = run_programs([code.lines + SAVE_MACHINE_CODE])
-        assert compared_fields(found) == compared_fields(machine_export(one).text)
+        (file_text,) = run_programs([code.lines + SAVE_MACHINE_CODE])
+        assert compared_fields(file_text) == compared_fields(machine_export(one).text)
 
 
 def test_reset_machine_begins_again() -> None:
@@ -369,8 +369,8 @@ def test_pages_show_their_code(client: Client) -> None:
         run.get_absolute_url(): "bb.experiment(&quot;gardner&quot;, seed=1, machines=10)",
         tournament.get_absolute_url(): "bb.round_robin(players, games=2, ",
     }
-    for address, words in pages.items():
-        assert words in client.get(address).content.decode()
+    for address, line in pages.items():
+        assert line in client.get(address).content.decode()
     assert "m2 = bb.machine" in learn_code(address_parse(QueryDict("game=hexapawn&beside=gardner-her")).to_json())
 
 

@@ -111,7 +111,8 @@ def test_forms_refuse_invisible_names(name: str, owner: Any, client: Client) -> 
         assert list(answer.context["form"].errors) == ["name"], path
     answer_to_copy = client.post(f"/machines/{learner.pk}/clone", {"name": name}, follow=True)
     assert any(
-        words in answer_to_copy.content.decode() for words in ("A name needs a letter", "holds a hidden character")
+        sentence in answer_to_copy.content.decode()
+        for sentence in ("A name needs a letter", "holds a hidden character")
     )
     assert (Machine.objects.count(), Tournament.objects.count(), ApiToken.objects.count()) == (1, 0, 0)
     assert Machine.objects.get().name == "MENACE"

@@ -51,7 +51,7 @@ EMPTY_BOARD = "........."
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A request to the site.
+    """A request to the site, and whether its response names the private machines.
 
     ``names_machines``: whether the response names the machines to permitted viewers (``None``: to some of them).
     """
@@ -418,9 +418,9 @@ def world(people: dict[str, Any]) -> dict[str, Any]:
 
 def run_to_end(learner: Machine, *stages: Stage) -> TrainingRun:
     run = training_run_start(machine=learner.slug, stages=stages, seed=1, enqueue=False)
-    claimed = RUNS.claim(run.pk)
-    assert claimed is not None
-    return run_execute(claimed)
+    claimed_run = RUNS.claim(run.pk)
+    assert claimed_run is not None
+    return run_execute(claimed_run)
 
 
 def tournament_id(owner: Any, *entries: str, **options: Any) -> int:
@@ -592,9 +592,9 @@ def test_only_staff_reaches_the_admin(viewer: str, people: dict[str, Any], world
 def test_both_access_checks_agree(people: dict[str, Any], world: dict[str, Any]) -> None:
     for account in (None, *people.values()):
         viewer = Principal.of(account)
-        hidden = set(Machine.objects.filter(hidden_from(viewer)).values_list("pk", flat=True))
+        hidden_ids = set(Machine.objects.filter(hidden_from(viewer)).values_list("pk", flat=True))
         for one in Machine.objects.all():
-            assert (one.pk in hidden) is not may_see(viewer, one.audience)
+            assert (one.pk in hidden_ids) is not may_see(viewer, one.audience)
             assert is_seen(account, one) is may_see(viewer, one.audience)
 
 

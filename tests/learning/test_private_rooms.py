@@ -75,8 +75,12 @@ def has_secret(state: dict[str, Any], secret: str = "Qxz") -> bool:
 
 def secret_room(**options: Any) -> tuple[Any, Machine, Seated]:
     owner = user("owner")
-    hidden = machine(owner=owner, name="Qxz", is_public=False)
-    return owner, hidden, room(person=person(owner), **(options or {"opponent": "machine", "machine": hidden.slug}))
+    hidden_machine = machine(owner=owner, name="Qxz", is_public=False)
+    return (
+        owner,
+        hidden_machine,
+        room(person=person(owner), **(options or {"opponent": "machine", "machine": hidden_machine.slug})),
+    )
 
 
 class ViewerSocket(Socket):
@@ -121,11 +125,11 @@ async def test_guest_sees_the_board_and_nothing_of_the_machine() -> None:
 
 def test_only_the_owner_sees_that_a_hidden_machine_resigned() -> None:
     owner = user("owner")
-    hidden = machine(Side.FIRST, owner=owner, is_public=False)
-    for box in hidden.boxes.filter(move_number=2):
+    hidden_machine = machine(Side.FIRST, owner=owner, is_public=False)
+    for box in hidden_machine.boxes.filter(move_number=2):
         box.beads = box.start = [0] * len(box.beads)
         box.save()
-    code = room("machine", person(owner), Side.SECOND, machine=hidden.slug).room.code
+    code = room("machine", person(owner), Side.SECOND, machine=hidden_machine.slug).room.code
     move = room_look(code=code)["legal_moves"][0]
     outcome_for_owner = match_play_move(code=code, person=person(owner), move=move)["outcome"]
     assert outcome_for_owner["termination"] == "empty_box"
@@ -138,8 +142,8 @@ def test_only_the_owner_sees_that_a_hidden_machine_resigned() -> None:
 
 
 async def test_view_follows_a_machine_hidden_or_shown_during_a_match() -> None:
-    owner, hidden, seated = await in_db(secret_room)()
-    machines = Machine.objects.filter(pk=hidden.pk)
+    owner, hidden_machine, seated = await in_db(secret_room)()
+    machines = Machine.objects.filter(pk=hidden_machine.pk)
     async with Socket(seated.room.code) as stranger:
         state = (await stranger.expect("joined"))["state"]
         for is_public in (True, False, True):
@@ -212,8 +216,8 @@ async def test_only_the_visible_machine_of_two_is_shown() -> None:
 async def test_a_taken_over_seat_shows_only_the_person() -> None:
     def take_over() -> tuple[Any, str]:
         owner = user("owner")
-        hidden = machine(Side.SECOND, owner=owner, name="Qxz", is_public=False)
-        return owner, room("random", person(owner), takes_over=hidden.slug).room.code
+        hidden_machine = machine(Side.SECOND, owner=owner, name="Qxz", is_public=False)
+        return owner, room("random", person(owner), takes_over=hidden_machine.slug).room.code
 
     owner, code = await in_db(take_over)()
     async with Socket(code) as stranger:
@@ -248,10 +252,10 @@ def test_machines_with_values_are_hidden_likewise() -> None:
 
 
 def test_room_copies_are_hidden_like_their_originals() -> None:
-    owner, hidden, _seated = secret_room()
+    owner, hidden_machine, _seated = secret_room()
     for is_public, is_visible in ((False, False), (True, True)):
-        Machine.objects.filter(pk=hidden.pk).update(is_public=is_public)
-        options = {"opponent": "machine", "machine": hidden.slug, "fresh": True}
+        Machine.objects.filter(pk=hidden_machine.pk).update(is_public=is_public)
+        options = {"opponent": "machine", "machine": hidden_machine.slug, "fresh": True}
         code = room(person=person(owner), **options).room.code
         assert has_secret(room_look(code=code)) is is_visible
         assert has_secret(room_look(code=code, person=person(owner)))
@@ -278,9 +282,9 @@ async def test_sockets_of_a_hidden_machine_and_run_end_with_next_news() -> None:
     def hide_and_train(learner: Machine, run: Any) -> None:
         Machine.objects.filter(pk=learner.pk).update(is_public=False)
         machine_changed(Machine.objects.get(pk=learner.pk))
-        claimed = RUNS.claim(run.pk)
-        assert claimed is not None
-        run_execute(claimed)
+        claimed_run = RUNS.claim(run.pk)
+        assert claimed_run is not None
+        run_execute(claimed_run)
 
     learner, run = await in_db(start_run)()
     async with (
@@ -297,22 +301,22 @@ async def test_sockets_of_a_hidden_machine_and_run_end_with_next_news() -> None:
 async def test_the_socket_of_a_run_hides_a_hidden_opponent() -> None:
     def start_run() -> tuple[Machine, Any, Any]:
         owner = user("owner")
-        hidden = machine(Side.FIRST, owner=owner, is_public=False)
+        hidden_machine = machine(Side.FIRST, owner=owner, is_public=False)
         learner = machine(Side.SECOND, owner=owner)
-        stages = [Stage(hidden.slug, 10)]
-        return hidden, owner, training_run_start(machine=learner.slug, stages=stages, seed=1, enqueue=False)
+        stages = [Stage(hidden_machine.slug, 10)]
+        return hidden_machine, owner, training_run_start(machine=learner.slug, stages=stages, seed=1, enqueue=False)
 
     def train(run: Any) -> None:
-        claimed = RUNS.claim(run.pk)
-        assert claimed is not None
-        run_execute(claimed)
+        claimed_run = RUNS.claim(run.pk)
+        assert claimed_run is not None
+        run_execute(claimed_run)
 
-    hidden, owner, run = await in_db(start_run)()
+    hidden_machine, owner, run = await in_db(start_run)()
     session = await in_db(session_of)(owner)
     path = f"/api/training-runs/{run.pk}/ws"
     async with RunSocket(path) as stranger, RunSocket(path, session=session) as editor:
         assert (await stranger.expect("joined"))["opponents"][0]["machine"] is None
-        assert (await editor.expect("joined"))["opponents"][0]["machine"] == hidden.pk
+        assert (await editor.expect("joined"))["opponents"][0]["machine"] == hidden_machine.pk
         await in_db(train)(run)
         for socket in (stranger, editor):
             state = await socket.expect("state")
@@ -377,14 +381,16 @@ def _send_state_again(tournament: Tournament) -> None:
 
 
 def test_a_deleted_private_machine_leaves_no_name() -> None:
-    owner, hidden, seated = secret_room()
-    exhibition = room_create(person=person(owner), game=NC, first="random", second=hidden.slug)
+    owner, hidden_machine, seated = secret_room()
+    exhibition = room_create(person=person(owner), game=NC, first="random", second=hidden_machine.slug)
     learner = machine(Side.FIRST, owner=owner)
-    run = training_run_start(machine=learner.slug, stages=[Stage(hidden.slug, 10)], seed=1, enqueue=False)
+    run = training_run_start(machine=learner.slug, stages=[Stage(hidden_machine.slug, 10)], seed=1, enqueue=False)
     Machine.objects.update(is_public=True)
-    tournament = tournament_start(user=owner, entries=[learner.slug, hidden.slug], games=2, seed=1, enqueue=False)
-    Machine.objects.filter(pk=hidden.pk).update(is_public=False)
-    machine_delete(user=owner, machine_id=hidden.pk)
+    tournament = tournament_start(
+        user=owner, entries=[learner.slug, hidden_machine.slug], games=2, seed=1, enqueue=False
+    )
+    Machine.objects.filter(pk=hidden_machine.pk).update(is_public=False)
+    machine_delete(user=owner, machine_id=hidden_machine.pk)
     for code in (seated.room.code, exhibition.room.code):
         assert not has_secret(room_look(code=code))
         assert room_look(code=code)["seats"][1]["name"] == "A deleted machine"
@@ -407,22 +413,22 @@ def test_the_reason_of_a_stop_names_no_hidden_machine() -> None:
 
 
 def test_a_private_copy_deleted_by_retention_leaves_no_name() -> None:
-    owner, hidden, _ = secret_room()
-    code = room(person=person(owner), opponent="machine", machine=hidden.slug, fresh=True).room.code
+    owner, hidden_machine, _ = secret_room()
+    code = room(person=person(owner), opponent="machine", machine=hidden_machine.slug, fresh=True).room.code
     owner.delete()
     Room.objects.update(changed_at=timezone.now() - timedelta(days=400))
     run_retention()
-    assert list(Machine.objects.all()) == [hidden]
-    assert room_state_get(code=code)["seats"][1]["name"] == "A deleted machine"
+    assert list(Machine.objects.all()) == [hidden_machine]
+    assert room_look(code=code)["seats"][1]["name"] == "A deleted machine"
 
 
 def test_schedule_does_not_name_an_opponent_hidden_since() -> None:
     owner, other = user("owner"), user("other")
-    hidden, learner = machine(Side.FIRST, owner=owner, name="Qxz"), machine(Side.SECOND, owner=other)
+    hidden_machine, learner = machine(Side.FIRST, owner=owner, name="Qxz"), machine(Side.SECOND, owner=other)
     schedule = schedule_create(
-        user=other, machine=learner.slug, stages=[Stage(hidden.slug, 10)], timing=Timing(crontab="0 3 * * *")
+        user=other, machine=learner.slug, stages=[Stage(hidden_machine.slug, 10)], timing=Timing(crontab="0 3 * * *")
     )
-    Machine.objects.filter(pk=hidden.pk).update(is_public=False)
+    Machine.objects.filter(pk=hidden_machine.pk).update(is_public=False)
     type(schedule).objects.update(next_at=schedule.created_at)
     assert schedule_fire(schedule_id=schedule.pk) is None
     schedule.refresh_from_db()
@@ -462,10 +468,10 @@ def test_credentials_added_to_an_account_change_no_view() -> None:
 
 def test_older_copies_have_the_visibility_of_their_originals() -> None:
     migration = import_module("learning.migrations.0010_copies_as_public").Migration
-    owner, hidden, _ = secret_room()
+    owner, hidden_machine, _ = secret_room()
     open_machine = machine(owner=owner)
     is_public_by_pk = {}
-    for original in (open_machine, hidden):
+    for original in (open_machine, hidden_machine):
         copy = machine(room=room().room, copied_from=original)
         is_public_by_pk[copy.pk] = original.is_public
     orphan = machine(room=room().room)
@@ -473,5 +479,5 @@ def test_older_copies_have_the_visibility_of_their_originals() -> None:
     Machine.objects.filter(pk__in=[*is_public_by_pk, orphan.pk, own_copy.pk]).update(is_public=False)
     with connection.cursor() as cursor:
         cursor.execute(migration.operations[0].sql)
-    is_public_by_pk |= {open_machine.pk: True, hidden.pk: False, orphan.pk: False, own_copy.pk: False}
+    is_public_by_pk |= {open_machine.pk: True, hidden_machine.pk: False, orphan.pk: False, own_copy.pk: False}
     assert dict(Machine.objects.values_list("pk", "is_public")) == is_public_by_pk

@@ -87,9 +87,9 @@ def test_only_the_owner_is_addressed_as_opponent(
     monkeypatch.setattr(progress, "_curve", lambda machine: points)
     for browser, is_addressed in ((owner_browser, True), (friend_browser, False)):
         view = browser.get(f"/api/machines/{own_machine.pk}/progress").json()
-        for words in (view["points_words"], view["curve_words"]):
-            assert words.count(". It ") == 2, "the sentence reports the fall and explains it"
-            assert ("you" in words) is is_addressed
+        for sentence in (view["points_words"], view["curve_words"]):
+            assert sentence.count(". It ") == 2, "the sentence reports the fall and explains it"
+            assert ("you" in sentence) is is_addressed
 
 
 def test_shared_pages_are_kept_from_search_engines_and_referrers(

@@ -46,7 +46,7 @@ CALLS: dict[str, tuple[str, str, dict[str, Any] | None, int]] = {
 READ_CALLS = ("look", "boxes", "box", "strength")
 
 
-def expected(call: str, caller: str, public: bool) -> tuple[int, str]:
+def expected(call: str, caller: str, is_public: bool) -> tuple[int, str]:
     """The expected status and code for a caller, a call and the machine's visibility."""
     if caller == "token without scope":
         return 403, "scope_missing"
@@ -54,21 +54,21 @@ def expected(call: str, caller: str, public: bool) -> tuple[int, str]:
         return 401, "not_authenticated"
     if caller in ("owner", "staff", "owner's token"):
         return CALLS[call][3], ""
-    if not public:
+    if not is_public:
         return 404, "machine_not_found"
     if call in READ_CALLS or call == "copy":
         return CALLS[call][3], ""
     return 403, "not_your_machine"
 
 
-@pytest.mark.parametrize("public", [True, False], ids=["public", "hidden"])
+@pytest.mark.parametrize("is_public", [True, False], ids=["public", "hidden"])
 @pytest.mark.parametrize("caller", ["owner", "other", "staff", "guest", "owner's token", "token without scope"])
 @pytest.mark.parametrize("call", CALLS)
-def test_permissions_of_every_call(people: People, owner: Any, call: str, caller: str, public: bool) -> None:
-    learner = machine(Side.FIRST, owner=owner, is_public=public)
+def test_permissions_of_every_call(people: People, owner: Any, call: str, caller: str, is_public: bool) -> None:
+    learner = machine(Side.FIRST, owner=owner, is_public=is_public)
     method, path, body, _ = CALLS[call]
     response = getattr(people[caller], method)(f"/api/machines/{learner.slug}{path}", body)
-    status, code = expected(call, caller, public)
+    status, code = expected(call, caller, is_public)
     assert response.status_code == status, response.content
     if code:
         assert response.json()["code"] == code

@@ -54,11 +54,11 @@ START_ANSWERS = {
 }
 
 
-@pytest.mark.parametrize("public", [True, False], ids=["public", "hidden"])
+@pytest.mark.parametrize("is_public", [True, False], ids=["public", "hidden"])
 @pytest.mark.parametrize("caller", START_ANSWERS)
-def test_permissions_to_start_a_run(people: dict[str, APIClient], owner: Any, caller: str, public: bool) -> None:
-    response = people[caller].post(URL, body(machine(owner=owner, is_public=public)))
-    assert code_of(response) == START_ANSWERS[caller][not public]
+def test_permissions_to_start_a_run(people: dict[str, APIClient], owner: Any, caller: str, is_public: bool) -> None:
+    response = people[caller].post(URL, body(machine(owner=owner, is_public=is_public)))
+    assert code_of(response) == START_ANSWERS[caller][not is_public]
     assert TrainingRun.objects.count() == (response.status_code == 201)
 
 
@@ -72,14 +72,14 @@ WATCH_ANSWERS = {
 }
 
 
-@pytest.mark.parametrize("public", [True, False], ids=["public", "hidden"])
+@pytest.mark.parametrize("is_public", [True, False], ids=["public", "hidden"])
 @pytest.mark.parametrize("caller", WATCH_ANSWERS)
-def test_permissions_to_watch_a_run(people: dict[str, APIClient], owner: Any, caller: str, public: bool) -> None:
-    run = run_of(machine(owner=owner, is_public=public))
-    assert code_of(people[caller].get(f"{URL}/{run.pk}")) == WATCH_ANSWERS[caller][not public]
+def test_permissions_to_watch_a_run(people: dict[str, APIClient], owner: Any, caller: str, is_public: bool) -> None:
+    run = run_of(machine(owner=owner, is_public=is_public))
+    assert code_of(people[caller].get(f"{URL}/{run.pk}")) == WATCH_ANSWERS[caller][not is_public]
     listing = people[caller].get(URL)
     if listing.status_code == 200:
-        assert listing.json()["count"] == (WATCH_ANSWERS[caller][not public][0] == 200)
+        assert listing.json()["count"] == (WATCH_ANSWERS[caller][not is_public][0] == 200)
     else:
         assert code_of(listing) == (403, "scope_missing")
 
@@ -91,12 +91,12 @@ STOP_ANSWERS = {
 }
 
 
-@pytest.mark.parametrize("public", [True, False], ids=["public", "hidden"])
+@pytest.mark.parametrize("is_public", [True, False], ids=["public", "hidden"])
 @pytest.mark.parametrize("caller", STOP_ANSWERS)
-def test_permissions_to_stop_a_run(people: dict[str, APIClient], owner: Any, caller: str, public: bool) -> None:
-    run = run_of(machine(owner=owner, is_public=public))
+def test_permissions_to_stop_a_run(people: dict[str, APIClient], owner: Any, caller: str, is_public: bool) -> None:
+    run = run_of(machine(owner=owner, is_public=is_public))
     response = people[caller].post(f"{URL}/{run.pk}/cancel")
-    assert code_of(response) == STOP_ANSWERS[caller][not public]
+    assert code_of(response) == STOP_ANSWERS[caller][not is_public]
     run.refresh_from_db()
     assert run.cancel_requested == (response.status_code == 200)
 
@@ -238,8 +238,8 @@ def test_machines_that_cannot_train_are_refused(people: dict[str, APIClient], ow
     assert code_of(post(URL, body(learner, opponent=learner.slug))) == (409, "machine_wrong_side")
     frozen = machine(owner=owner, learns=False)
     assert code_of(post(URL, body(frozen))) == (400, "training_refused")
-    hidden = machine(Side.SECOND, owner=user("third"), is_public=False)
-    refusal = post(URL, body(learner, opponent=hidden.slug))
+    hidden_machine = machine(Side.SECOND, owner=user("third"), is_public=False)
+    refusal = post(URL, body(learner, opponent=hidden_machine.slug))
     assert code_of(refusal) == (400, "training_refused")
     assert code_of(post(URL, body(learner, opponent="nowhere"))) == code_of(refusal)
 
@@ -293,10 +293,10 @@ def test_runs_are_listed_newest_first_and_filtered(people: dict[str, APIClient],
 
 
 def test_the_name_of_a_hidden_opponent_is_not_shown(people: dict[str, APIClient], owner: Any) -> None:
-    hidden = machine(Side.SECOND, owner=owner, is_public=False, slug="secret")
-    run_of(machine(Side.FIRST, owner=owner), opponent=hidden.slug)
+    hidden_machine = machine(Side.SECOND, owner=owner, is_public=False, slug="secret")
+    run_of(machine(Side.FIRST, owner=owner), opponent=hidden_machine.slug)
     for caller, count in (("owner", 1), ("staff", 1), ("other", 0), ("guest", 0)):
-        for ref in (hidden.slug, hidden.pk):
+        for ref in (hidden_machine.slug, hidden_machine.pk):
             assert people[caller].get(f"{URL}?opponent={ref}").json()["count"] == count
 
 

@@ -61,39 +61,39 @@ WRITE_ANSWERS = {
     "other": (NOT_YOURS, NOT_FOUND),
     "guest": (NOT_LOGGED_IN, NOT_LOGGED_IN),
 }
-each_visibility = pytest.mark.parametrize("public", [True, False], ids=["public", "hidden"])
+each_visibility = pytest.mark.parametrize("is_public", [True, False], ids=["public", "hidden"])
 
 
 @each_visibility
 @pytest.mark.parametrize("caller", START_ANSWERS)
-def test_permissions_to_enter_a_machine(people: dict[str, APIClient], owner: Any, caller: str, public: bool) -> None:
-    entrant = machine(owner=owner, is_public=public)
+def test_permissions_to_enter_a_machine(people: dict[str, APIClient], owner: Any, caller: str, is_public: bool) -> None:
+    entrant = machine(owner=owner, is_public=is_public)
     response = people[caller].post(URL, {"entries": [entrant.slug, "random"], "games": 5})
-    assert code_of(response) == START_ANSWERS[caller][not public]
+    assert code_of(response) == START_ANSWERS[caller][not is_public]
     assert Tournament.objects.count() == (response.status_code == 201)
 
 
 @each_visibility
 @pytest.mark.parametrize("caller", WATCH_ANSWERS)
-def test_permissions_to_watch(people: dict[str, APIClient], owner: Any, caller: str, public: bool) -> None:
-    tournament = start_tournament(owner, machine(owner=owner, is_public=public))
-    assert code_of(people[caller].get(f"{URL}/{tournament.pk}")) == WATCH_ANSWERS[caller][not public]
+def test_permissions_to_watch(people: dict[str, APIClient], owner: Any, caller: str, is_public: bool) -> None:
+    tournament = start_tournament(owner, machine(owner=owner, is_public=is_public))
+    assert code_of(people[caller].get(f"{URL}/{tournament.pk}")) == WATCH_ANSWERS[caller][not is_public]
     listing = people[caller].get(URL)
-    assert listing.json().get("count", 0) == (WATCH_ANSWERS[caller][not public] == PERMITTED)
+    assert listing.json().get("count", 0) == (WATCH_ANSWERS[caller][not is_public] == PERMITTED)
 
 
 @each_visibility
 @pytest.mark.parametrize("action", ["cancel", "delete"])
 @pytest.mark.parametrize("caller", WRITE_ANSWERS)
 def test_permissions_to_cancel_and_delete(
-    people: dict[str, APIClient], owner: Any, caller: str, action: str, public: bool
+    people: dict[str, APIClient], owner: Any, caller: str, action: str, is_public: bool
 ) -> None:
-    tournament = start_tournament(owner, machine(owner=owner, is_public=public))
+    tournament = start_tournament(owner, machine(owner=owner, is_public=is_public))
     address = f"{URL}/{tournament.pk}"
     response = people[caller].post(f"{address}/cancel") if action == "cancel" else people[caller].delete(address)
-    is_permitted = WRITE_ANSWERS[caller][not public] == PERMITTED
+    is_permitted = WRITE_ANSWERS[caller][not is_public] == PERMITTED
     assert code_of(response) == (
-        (204, "") if is_permitted and action == "delete" else WRITE_ANSWERS[caller][not public]
+        (204, "") if is_permitted and action == "delete" else WRITE_ANSWERS[caller][not is_public]
     )
     is_running = Tournament.objects.filter(pk=tournament.pk, status=JobStatus.RUNNING).exists()
     assert is_running != is_permitted

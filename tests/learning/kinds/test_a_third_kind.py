@@ -134,9 +134,9 @@ class TestTraining:
         run = training_run_start(
             machine=learner.slug, stages=[Stage(learner.slug, 20, learns=True)], seed=1, enqueue=False
         )
-        claimed = RUNS.claim(run.pk)
-        assert claimed is not None
-        assert run_execute(claimed).status == JobStatus.FINISHED
+        claimed_run = RUNS.claim(run.pk)
+        assert claimed_run is not None
+        assert run_execute(claimed_run).status == JobStatus.FINISHED
         assert_ledger_explains(learner)
         assert learner.n_games == 40
         for one, opponent in ((learner, other), (other, learner)):

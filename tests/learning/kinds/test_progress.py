@@ -91,16 +91,16 @@ START_STRENGTH, LATER_STRENGTH = CurveStrength(0.61, 0.24), CurveStrength(0.66, 
 
 
 @pytest.mark.parametrize(
-    ("results", "why"),
+    ("results", "explanation"),
     [
         (["win"] * 8 + ["loss"] * 2, "It won against you with moves that a perfect player would punish."),
         (["loss"] * 3, "It lost against you, so it took out beads of moves that are safe against a perfect player."),
     ],
 )
-def test_a_fall_is_explained(results: list[str], why: str) -> None:
-    words = no_loss_sentences(" against you", results, [(0, START_STRENGTH), (10, LATER_STRENGTH)])
+def test_a_fall_is_explained(results: list[str], explanation: str) -> None:
+    sentence = no_loss_sentences(" against you", results, [(0, START_STRENGTH), (10, LATER_STRENGTH)])
     fall_text = "Against a perfect player it would avoid losing in 19 of 100 games. It was 24 before its first game."
-    assert words == f"{fall_text} {why}"
+    assert sentence == f"{fall_text} {explanation}"
     assert "punish" not in no_loss_sentences("", results, [(0, LATER_STRENGTH), (10, START_STRENGTH)])
     rise_text = points_sentences("", results, [(0, START_STRENGTH), (10, LATER_STRENGTH)])
     assert rise_text == "Against random play it would get 66 points in 100 games. It was 61 before its first game."

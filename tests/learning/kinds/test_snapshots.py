@@ -74,9 +74,9 @@ def _small_samples(monkeypatch: pytest.MonkeyPatch) -> None:
 def start_run(machine: Machine, games: int = N_GAMES, n_measured: int = 4, opponent: str = "") -> TrainingRun:
     stage = Stage(opponent or machine.slug, games, learns=not opponent)
     run = training_run_start(machine=machine.slug, stages=[stage], seed=7, measured=n_measured, enqueue=False)
-    claimed = RUNS.claim(run.pk)
-    assert claimed is not None
-    return claimed
+    claimed_run = RUNS.claim(run.pk)
+    assert claimed_run is not None
+    return claimed_run
 
 
 def machine_after_run(machine: Machine, **options: Any) -> Machine:
@@ -87,8 +87,8 @@ def machine_after_run(machine: Machine, **options: Any) -> Machine:
 def measurement_rows(machine: Machine) -> list[tuple[Any, ...]]:
     """All measurements of a machine, ordered by snapshot."""
     fields = ("snapshot__games_done", "openings", "level", "seed", "n_wins", "n_draws", "n_losses")
-    found = Measurement.objects.filter(snapshot__machine=machine)
-    return sorted(found.values_list(*fields))
+    measurements = Measurement.objects.filter(snapshot__machine=machine)
+    return sorted(measurements.values_list(*fields))
 
 
 def snapshot_states(machine: Machine) -> list[tuple[Any, ...]]:
@@ -339,10 +339,10 @@ class TestChoice:
         snapshot_choose(user=owner, machine_id=machine.pk, choice=str(snapshots[1][0].pk))
         for n_games, n_left in ((2, 119), (3, 119)):  # of 120 games, the snapshot knew one
             machine_after_run(machine, games=n_games, n_measured=0)
-            latest = machine.snapshots.latest("pk")
-            assert (latest.n_left, state_after_lessons(machine, latest.n_lessons)[2]) == (
+            latest_snapshot = machine.snapshots.latest("pk")
+            assert (latest_snapshot.n_left, state_after_lessons(machine, latest_snapshot.n_lessons)[2]) == (
                 n_left,
-                latest.n_trained - n_left,
+                latest_snapshot.n_trained - n_left,
             )
         snapshot_choose(user=owner, machine_id=machine.pk, choice=str(snapshots[0][0].pk))
         machine_after = Machine.objects.get(pk=machine.pk)
@@ -356,14 +356,14 @@ class TestChoice:
         others_snapshot = machine_after_run(machine, games=1).snapshots.first()
         assert others_snapshot is not None
         state_before = stored_state(own_machine), Lesson.objects.count()
-        for who, choice, error in (
+        for account, choice, error in (
             (owner, str(others_snapshot.pk), SnapshotNotFoundError),
             (owner, "latest", SnapshotNotFoundError),
             (owner, "9" * 18, SnapshotNotFoundError),
             (user("other"), NEWEST, NotYourMachineError),
         ):
             with pytest.raises(error):
-                snapshot_choose(user=who, machine_id=own_machine.pk, choice=choice)
+                snapshot_choose(user=account, machine_id=own_machine.pk, choice=choice)
         start_run(own_machine, games=1)
         with pytest.raises(MachineBusyError):
             snapshot_choose(user=owner, machine_id=own_machine.pk, choice=NEWEST)
@@ -409,9 +409,9 @@ class TestChoice:
         body = {"machine": machine.slug, "opponent": "easy", "games": 1, "measured": 2}
         run = api_with(owner).post("/api/training-runs", body, format="json")
         assert (run.status_code, run.json()["measured"]) == (201, 2)
-        claimed = RUNS.claim(run.json()["id"])
-        assert claimed is not None
-        run_execute(claimed)
+        claimed_run = RUNS.claim(run.json()["id"])
+        assert claimed_run is not None
+        run_execute(claimed_run)
         address = f"/api/machines/{machine.slug}/snapshots"
         snapshots = api_with(None).get(address).json()
         assert [(one["games_of_run"], one["games"]) for one in snapshots] == [(0, 0), (1, 1)]
@@ -428,8 +428,8 @@ class TestChoice:
         answer = api_with(owner).post(f"{address}/choose", {"snapshot": snapshots[0]["id"]}, format="json")
         assert [(one["plays"], one["chosen_by_hand"]) for one in answer.json()] == [(True, True), (False, False)]
         assert stored_state(machine)[2] == 0
-        for who, snapshot, status in ((owner, "none", 404), (user("other"), "newest", 403), (None, "newest", 401)):
-            refusal = api_with(who).post(f"{address}/choose", {"snapshot": snapshot}, format="json")
+        for account, snapshot, status in ((owner, "none", 404), (user("other"), "newest", 403), (None, "newest", 401)):
+            refusal = api_with(account).post(f"{address}/choose", {"snapshot": snapshot}, format="json")
             assert refusal.status_code in (status, 403), refusal.json()
         assert api_with(owner).get(f"{address}/{'9' * 18}/weights").status_code == 404
         for wrong_number in (-2, 3, 1002, "many"):
@@ -561,9 +561,9 @@ def test_run_of_three_killed_workers_has_the_same_snapshots(start_worker: StartW
         return n_done >= games and Measurement.objects.filter(snapshot__run=run).count() >= n_measured
 
     whole_machine, interrupted_machine = learner(), learner()
-    claimed = RUNS.claim(request_run(whole_machine, enqueue=False).pk)
-    assert claimed is not None
-    run_execute(claimed)
+    claimed_run = RUNS.claim(request_run(whole_machine, enqueue=False).pk)
+    assert claimed_run is not None
+    run_execute(claimed_run)
     run = request_run(interrupted_machine, enqueue=True)
     # Before the first snapshot is measured, in the middle of training, and while the last ones are measured.
     for games, n in ((1, 1), (101, 5), (400, 9)):

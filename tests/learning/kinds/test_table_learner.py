@@ -109,9 +109,9 @@ def values_in_memory(memory: TableMemory) -> dict[str, tuple[float, int]]:
 
 def start_run(one: Machine, *stages: Stage, seed: int = 7) -> TrainingRun:
     run = training_run_start(machine=one.slug, stages=stages, seed=seed, enqueue=False)
-    claimed = RUNS.claim(run.pk)
-    assert claimed is not None
-    return claimed
+    claimed_run = RUNS.claim(run.pk)
+    assert claimed_run is not None
+    return claimed_run
 
 
 class TestCreation:
@@ -469,9 +469,9 @@ class TestFilesAndCopies:
     def test_only_the_owner_trains_resets_or_deletes(self) -> None:
         one, other_account = trained_machine(learner(owner=user()), 50), api_with(user("other"))
         values_before = stored_values(one)
-        for act in ("reset", "train"):
+        for action in ("reset", "train"):
             assert other_account.post(
-                f"/api/machines/{one.pk}/{act}", {"opponent": "random", "games": 1}
+                f"/api/machines/{one.pk}/{action}", {"opponent": "random", "games": 1}
             ).status_code in (
                 403,
                 404,
@@ -542,8 +542,14 @@ class TestPages:
         one = trained_machine(learner_of_preset("td-boards", owner=owner), 300)
         address = one.get_absolute_url()
         page = unescape(client.get(address).content.decode())
-        for words in ("for every board or move", "as noughts", "as crosses", "from every value in its table", "Sutton"):
-            assert words in page, words
+        for phrase in (
+            "for every board or move",
+            "as noughts",
+            "as crosses",
+            "from every value in its table",
+            "Sutton",
+        ):
+            assert phrase in page, phrase
         assert "bead in every box" not in page
         run = one.runs.get()
         pages = ["/", "/machines", "/account", f"/play/{NC}?machine={one.pk}", f"/runs/{run.pk}"]

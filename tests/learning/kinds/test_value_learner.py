@@ -81,9 +81,9 @@ def learner(rule: ValueRule = QUICK_RULE, **fields: Any) -> Machine:
 
 def start_run(machine: Machine, *stages: Stage, seed: int = 7) -> TrainingRun:
     run = training_run_start(machine=machine.slug, stages=stages, seed=seed, enqueue=False)
-    claimed = RUNS.claim(run.pk)
-    assert claimed is not None
-    return claimed
+    claimed_run = RUNS.claim(run.pk)
+    assert claimed_run is not None
+    return claimed_run
 
 
 def train_against_itself(machine: Machine, games: int = 20) -> Machine:
@@ -106,8 +106,8 @@ def fresh_memory(rule: ValueRule = QUICK_RULE) -> ValueMemory:
     return ValueMemory.load(GAME, rule, zero_weights(GAME, rule))
 
 
-def romgon_room(opponent: str, who: Principal | None = None, **options: Any) -> SeatResult:
-    return room_create(person=who or guest(), game="romgon", opponent=opponent, **options)
+def romgon_room(opponent: str, player: Principal | None = None, **options: Any) -> Seated:
+    return room_create(person=player or guest(), game="romgon", opponent=opponent, **options)
 
 
 def parts_of(state: Any) -> PartsInsight:
@@ -116,11 +116,11 @@ def parts_of(state: Any) -> PartsInsight:
     return cast("PartsInsight", learning["parts"])
 
 
-def play_moves(seated: SeatResult, who: Principal, n_moves: int) -> None:
+def play_moves(seated: Seated, player: Principal, n_moves: int) -> None:
     """Play the person's first ``n_moves`` moves, the first legal one each time."""
     state = room_view(room_get(seated.room.code))
     for _ in range(n_moves):
-        state = match_play_move(code=seated.room.code, person=who, move=state["legal_moves"][0])
+        state = match_play_move(code=seated.room.code, person=player, move=state["legal_moves"][0])
 
 
 class TestCreation:
@@ -225,9 +225,9 @@ class TestTraining:
                 one.n_wins + one.n_draws + one.n_losses for one in lessons if one.number <= lesson.number
             )
         for snapshot in machine.snapshots.exclude(games_done=0):
-            after = next(row for row in rows if row.lesson and row.lesson.number == snapshot.n_lessons)
-            before = rows[rows.index(after) - 1]
-            assert before.n_learnt < snapshot.games_done == after.n_learnt
+            row_after = next(row for row in rows if row.lesson and row.lesson.number == snapshot.n_lessons)
+            row_before = rows[rows.index(row_after) - 1]
+            assert row_before.n_learnt < snapshot.games_done == row_after.n_learnt
 
     def test_the_curve_does_not_depend_on_the_chunks(self) -> None:
         machine, chunked_machine = learner(), learner()
@@ -329,13 +329,15 @@ class TestLiveMatches:
         assert room_view(room_get(code))["learning"] is None
         state = match_play_move(code=code, person=guest(), move=room_view(room_get(code))["legal_moves"][0])
         (thought,) = parts_of(state)["thoughts"]
-        _, (position, move) = match_moves(live_match_load(seated.room.matches.get()))
-        after = GAME.apply(position, move)
+        _, (position, move) = match_moves(live_match(seated.room.matches.get()))
+        position_after = GAME.apply(position, move)
         assert (thought["ply"], thought["role"], thought["depth"]) == (1, "White", depth)
         assert thought["sum"] == sum(group["value"] for group in thought["groups"])
         assert thought["value"] == squash(thought["sum"])
-        assert [group["value"] for group in thought["groups"]] == [one.value for one in machine_before.parts(after)]
-        look = machine_before.search(position, whole=True)
+        assert [group["value"] for group in thought["groups"]] == [
+            one.value for one in machine_before.parts(position_after)
+        ]
+        look = machine_before.look(position, whole=True)
         assert thought["sum"] == look.near[look.best]
         assert thought["n_moves"] == len(look.moves)
         (played_move,) = (one for one in thought["moves"] if one["chosen"])

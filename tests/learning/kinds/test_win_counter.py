@@ -78,9 +78,9 @@ def test_run_in_chunks_equals_training_in_one_go(capsys: pytest.CaptureFixture[s
 def test_two_machines_of_the_kind_train_each_other() -> None:
     one, other = counter(), counter()
     stages = [Stage(other.slug, 10, learns=True)]
-    claimed = RUNS.claim(training_run_start(machine=one.slug, stages=stages, seed=1, enqueue=False).pk)
-    assert claimed is not None
-    assert run_execute(claimed).status == JobStatus.FINISHED
+    claimed_run = RUNS.claim(training_run_start(machine=one.slug, stages=stages, seed=1, enqueue=False).pk)
+    assert claimed_run is not None
+    assert run_execute(claimed_run).status == JobStatus.FINISHED
     assert counts(one)
     assert counts(other)
 

@@ -33,11 +33,11 @@ def readable_machine(learner: Machine) -> BoxMachine:
 def positions_to_move(learner: Machine) -> list[Any]:
     """Every position with the machine to move, in every orientation."""
     game = learner.game_rules
-    seen = frontier = {game.initial_position()}
+    positions = frontier = {game.initial_position()}
     while frontier:
-        frontier = {game.apply(p, move) for p in frontier for move in game.legal_moves(p)} - seen
-        seen = seen | frontier
-    return [p for p in sorted(seen) if not game.is_terminal(p) and game.side_to_move(p) == learner.side]
+        frontier = {game.apply(p, move) for p in frontier for move in game.legal_moves(p)} - positions
+        positions = positions | frontier
+    return [p for p in sorted(positions) if not game.is_terminal(p) and game.side_to_move(p) == learner.side]
 
 
 @pytest.mark.django_db

@@ -202,15 +202,15 @@ class TestLongGames:
     def test_a_long_pairing_reports_progress_and_keeps_its_lease(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(pairing_worker, "STORE_EVERY_S", 0)
         reports: list[tuple[int, Any]] = []
-        tell = pairing_worker.tournament_tell
-        pairing = PAIRINGS.claim(claimable_pairings(start_tournament("easy", "medium", game="romgon", games=3).pk)[0])
+        tournament_tell = pairing_worker.tournament_tell
+        pairing = PAIRINGS.claim(claimable(start_tournament("easy", "medium", game="romgon", games=3).pk)[0])
         assert pairing is not None
         lease_before = pairing.lease_until
 
         def record_and_tell(tournament: Tournament) -> None:
             row = Pairing.objects.get(pk=pairing.pk)
             reports.append((row.n_first_wins + row.n_draws + row.n_second_wins, row.lease_until))
-            tell(tournament)
+            tournament_tell(tournament)
 
         monkeypatch.setattr(pairing_worker, "tournament_tell", record_and_tell)
         pairing_play(pairing)

@@ -260,10 +260,10 @@ class TestRooms:
         return Machine.objects.get(room=room_create(person=player, game="romgon", **options).room)
 
     def refusal_of_copy(self, machine: Machine, player: Principal) -> str:
-        before = Machine.objects.count(), Room.objects.count()
+        n_rows_before = Machine.objects.count(), Room.objects.count()
         with pytest.raises(ValueQuotaError) as error:
             self.copy_in_room(machine, player)
-        assert (Machine.objects.count(), Room.objects.count()) == before, "the refused copy leaves no rows"
+        assert (Machine.objects.count(), Room.objects.count()) == n_rows_before, "the refused copy leaves no rows"
         return str(error.value)
 
     def test_room_copies_count_for_the_account(self, settings: Any) -> None:

@@ -93,7 +93,7 @@ def visible_text(learner: Machine) -> str:
         for change in answer["history"]:
             del change["room"], change["training_run"], change["created_at"]
         answers.append(answer)
-    everything = [
+    parts = [
         stored_state(learner),
         machine_export(learner).text,
         machine_export(learner, "csv").text,
@@ -104,7 +104,7 @@ def visible_text(learner: Machine) -> str:
         kind_of(learner).page.content_phrase(learner),
         answers,
     ]
-    return json.dumps(everything).replace(f"/machines/{learner.pk}/", "/machines/#/")
+    return json.dumps(parts).replace(f"/machines/{learner.pk}/", "/machines/#/")
 
 
 def seats_of_finished_matches(game: str, side: int, n: int) -> list[Seat]:

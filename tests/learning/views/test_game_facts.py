@@ -59,10 +59,10 @@ def test_best_first_moves_in_words(client: Client) -> None:
 
 def test_result_without_an_end_says_so() -> None:
     game = GAMES["notakto"]
-    for winner, words in ((None, "a draw"), ("second", "a win for player B")):
+    for winner, phrase in ((None, "a draw"), ("second", "a win for player B")):
         result = {"winner": winner, "endless": True, "plies": None}
-        assert result_words(game, result) == f"{words}, because the game never ends"
-        assert result_words(game, result | {"endless": False, "plies": 1}).startswith(words)
+        assert result_words(game, result) == f"{phrase}, because the game never ends"
+        assert result_words(game, result | {"endless": False, "plies": 1}).startswith(phrase)
 
 
 @pytest.mark.parametrize("slug", ["notakto", "romgon", "hexapawn"])

@@ -199,9 +199,9 @@ class TestCreation:
     def test_presets_are_grouped_by_the_games_that_they_play(self, client: Client, owner: Any) -> None:
         page = client.get("/machines/new")
         boxes, values, weights, tables = page.context["form"].kinds()
-        small = [game.name for slug, game in GAMES.items() if game.family == slug and game.takes_boxes]
-        assert (boxes["games"], values["games"]) == (small, ["Romgon"])
-        assert (weights["games"], tables["games"]) == (["Romgon"], small)
+        small_games = [game.name for slug, game in GAMES.items() if game.family == slug and game.takes_boxes]
+        assert (boxes["games"], values["games"]) == (small_games, ["Romgon"])
+        assert (weights["games"], tables["games"]) == (["Romgon"], small_games)
         assert {preset.slug for preset in boxes["presets"]} == set(PRESETS)
         assert {preset.slug for preset in values["presets"]} == set(Q_PRESETS)
         assert {preset.slug for preset in weights["presets"]} == set(VALUE_PRESETS)

@@ -58,13 +58,13 @@ def test_every_game_is_shown_with_a_board(client: Client) -> None:
 
 def test_running_trainings_are_shown_if_the_machine_is_visible(client: Client) -> None:
     ada = user("ada")
-    for name, public, status in (
+    for name, is_public, status in (
         ("Public", True, JobStatus.RUNNING),
         ("Private", False, JobStatus.RUNNING),
         ("Done", True, JobStatus.CANCELLED),
     ):
         one = machine(name=name, slug=name.lower(), owner=ada)
-        Machine.objects.filter(pk=one.pk).update(is_public=public)
+        Machine.objects.filter(pk=one.pk).update(is_public=is_public)
         TrainingRun.objects.create(machine=one, n_games=10, seed=1, status=status, games_done=4, n_draws=4)
     page = client.get("/")
     assert [(run["machine"], run["games_done"], run["games"]) for run in page.context["runs"]] == [("Public", 4, 10)]

@@ -47,9 +47,9 @@ def request_run(requester: Principal | None = None, seed: int = 1, **options: An
 
 
 def execute_run(run: ExperimentRun) -> ExperimentRun:
-    claimed = EXPERIMENT_RUNS.claim(run.pk)
-    assert claimed is not None
-    experiment_execute(claimed)
+    claimed_run = EXPERIMENT_RUNS.claim(run.pk)
+    assert claimed_run is not None
+    experiment_execute(claimed_run)
     run.refresh_from_db()
     return run
 

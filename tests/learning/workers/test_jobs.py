@@ -96,8 +96,10 @@ def endless_job(kind: str, account: Any, seed: int) -> Job:
     """A job that does not end during a test. The run is one of Romgon, in which a compiled game takes milliseconds."""
     if kind == "runs":
         learner = machine_create(game="romgon", side=None, name="Q", owner=account)
-        stages, who = [Stage("easy", MAX_GAMES)], account.pk
-        return training_run_start(machine=learner.slug, stages=stages, seed=seed, started_by_id=who, enqueue=False)
+        stages, account_id = [Stage("easy", MAX_GAMES)], account.pk
+        return training_run_start(
+            machine=learner.slug, stages=stages, seed=seed, started_by_id=account_id, enqueue=False
+        )
     return pairing_of(account) if kind == "pairings" else experiment_of(account, seed)
 
 

@@ -29,9 +29,9 @@ class WinCounterMemory(KindMemory):
         return WinCounter(machine.game_rules, machine.rule, counts)
 
     def store(self, machine, memory, lesson_id):
-        known = {row.key: row for row in machine.win_counts.filter(key__in=memory.new_counts)}
+        rows = {row.key: row for row in machine.win_counts.filter(key__in=memory.new_counts)}
         for key, deltas in sorted(memory.new_counts.items()):
-            row = known.get(key) or WinCount(machine=machine, key=key, start=[0, 0], held=[0, 0])
+            row = rows.get(key) or WinCount(machine=machine, key=key, start=[0, 0], held=[0, 0])
             row.held = [held + delta for held, delta in zip(row.held, deltas, strict=True)]
             row.save()
             WinCountChange.objects.create(lesson_id=lesson_id, count=row, deltas=deltas, after=row.held)
@@ -41,8 +41,8 @@ class WinCounterMemory(KindMemory):
     def audit(self):
         sums = {"games": Sum("changes__deltas__0", default=0), "wins": Sum("changes__deltas__1", default=0)}
         rows = WinCount.objects.annotate(**sums)
-        wrong = [row.pk for row in rows if [row.start[0] + row.games, row.start[1] + row.wins] != row.held]
-        errors = [f"Counts of wins that do not add up, by id: {wrong}"] if wrong else []
+        wrong_ids = [row.pk for row in rows if [row.start[0] + row.games, row.start[1] + row.wins] != row.held]
+        errors = [f"Counts of wins that do not add up, by id: {wrong_ids}"] if wrong_ids else []
         return Audit(f"{WinCount.objects.count():,} counts of wins", errors)
 
 
@@ -50,8 +50,8 @@ def counts_at(machine_id, n_lessons):
     """The counts of a machine after its first ``n_lessons`` lessons."""
     counts = {row.key: row.start for row in WinCount.objects.filter(machine=machine_id)}
     changes = WinCountChange.objects.filter(count__machine=machine_id, lesson__number__lte=n_lessons)
-    latest = dict(changes.order_by("lesson__number", "pk").values_list("count__key", "after"))
-    return {key: tuple(held) for key, held in (counts | latest).items() if held[0]}
+    latest_counts = dict(changes.order_by("lesson__number", "pk").values_list("count__key", "after"))
+    return {key: tuple(held) for key, held in (counts | latest_counts).items() if held[0]}
 
 
 MEMORY = WinCounterMemory()
