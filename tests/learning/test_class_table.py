@@ -137,7 +137,7 @@ def test_teacher_sees_which_pupil_is_stuck() -> None:
     pupil_note(waiting_pupil.pk, "page")
     stuck_by_number = {row["number"]: row["stuck"] for row in fresh_table(classroom)["rows"]}
     assert stuck_by_number == {1: "gone", 2: ""}
-    match_play_move(code=room.code, person=person_of(waiting_pupil), move=legal_move(room.code))
+    match_play_move(code=room.code, person=pupil_principal(waiting_pupil), move=legal_move(room.code))
     Ply.objects.update(played_at=timezone.now() - timedelta(seconds=61))
     assert {row["number"]: row["stuck"] for row in fresh_table(classroom)["rows"]}[2] == "waiting"
     classroom_set_status(user=classroom.teacher, classroom_id=classroom.pk, status=ClassStatus.PAUSED)
@@ -194,7 +194,7 @@ def test_only_the_class_sees_the_table() -> None:
             name="8a", game="hexapawn", side=1, preset="", n_pupils=2, minutes=9, opponent="perfect", allows_names=False
         ),
     )
-    other_pupil_browser = browser_of(participant_join(classroom_id=other_class.pk, guest=uuid4(), words=(1, 1)))
+    other_pupil_browser = browser_of(participant_join(classroom_id=other_class.pk, guest=uuid4(), name_numbers=(1, 1)))
     for browser in (other_teacher_browser, guest_browser, removed_browser, other_pupil_browser):
         assert browser.get(url).json()["code"] == "not_your_class"
         assert browser.get(url).status_code == 404

@@ -289,7 +289,7 @@ def test_programs_without_numba(draw_case: DrawCase, tmp_path: Path) -> None:
 
 def test_machine_that_was_watched_and_kept(run_programs: RunPrograms) -> None:
     config = address_parse(QueryDict("game=hexapawn&side=second&teacher=machine&seed=9&loss=-2")).config
-    kept_machine, run = trained_machine_keep(user=user(), config=config, preset="gardner-her", games=60)
+    kept_machine, run = trained_machine_create(user=user(), config=config, preset="gardner-her", games=60)
     code = code_of(kept_machine)
     assert code.note == ""
     (file_text,) = run_programs([code.lines + SAVE_MACHINE_CODE])

@@ -190,11 +190,11 @@ class TestTrainings:
                 True,
                 True,
             ]
-            assert forgotten(RUNS) == [], "no wake-up is sent for a run that may not continue"
+            assert wake_ups_take(RUNS) == [], "no wake-up is sent for a run that may not continue"
             client.force_login(owner)
             assert client.get(f"/api/training-runs/{long_run.pk}").json()["waits_for_kernels"]
             assert b"waits_for_kernels" in client.get(f"/runs/{long_run.pk}").content
-        assert {*RUNS.going_on} >= {long_run, engine_run}
+        assert {*RUNS.eligible} >= {long_run, engine_run}
         assert not run_view(long_run)["waits_for_kernels"]
 
     def test_a_waiting_training_can_be_cancelled(self, compiling: None) -> None:

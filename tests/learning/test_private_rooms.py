@@ -73,7 +73,7 @@ def has_secret(state: dict[str, Any], secret: str = "Qxz") -> bool:
     return any(secret in text for text in texts(state))
 
 
-def secret_room(**options: Any) -> tuple[Any, Machine, Seated]:
+def secret_room(**options: Any) -> tuple[Any, Machine, SeatResult]:
     owner = user("owner")
     hidden_machine = machine(owner=owner, name="Qxz", is_public=False)
     return (
@@ -110,7 +110,7 @@ async def test_guest_sees_the_board_and_nothing_of_the_machine() -> None:
                 assert [state[key] for key in BOARD_FIELDS] == [states[0][key] for key in BOARD_FIELDS]
                 seat = state["seats"][1]
                 assert has_secret(state) is is_permitted
-                assert (seat["name"], seat["hidden"]) == (("Qxz", False) if is_permitted else (HIDDEN_NAME, True))
+                assert (seat["name"], seat["hidden"]) == (("Qxz", False) if is_permitted else (HIDDEN_SEAT_NAME, True))
                 assert (seat["machine"] is not None, seat["kind"]) == (is_permitted, "machine")
                 assert (state["learning"] is not None) == (is_permitted and state["ply"] > 0)
             await player.frame("move", {"move": states[0]["legal_moves"][0], "ply": states[0]["ply"]})
@@ -130,10 +130,10 @@ def test_only_the_owner_sees_that_a_hidden_machine_resigned() -> None:
         box.beads = box.start = [0] * len(box.beads)
         box.save()
     code = room("machine", person(owner), Side.SECOND, machine=hidden_machine.slug).room.code
-    move = room_look(code=code)["legal_moves"][0]
+    move = room_state_get(code=code)["legal_moves"][0]
     outcome_for_owner = match_play_move(code=code, person=person(owner), move=move)["outcome"]
     assert outcome_for_owner["termination"] == "empty_box"
-    outcome = room_look(code=code)["outcome"]
+    outcome = room_state_get(code=code)["outcome"]
     assert outcome == {
         "winner": outcome_for_owner["winner"],
         "termination": "resignation",
@@ -238,7 +238,7 @@ def test_machines_with_values_are_hidden_likewise() -> None:
     code = room_create(person=person(owner), game="romgon", first="open", second="qxz").room.code
     for plies in (1, 1, 2):
         whole_state = match_step(code=code, person=person(owner), max_plies=plies)
-        view = room_look(code=code)
+        view = room_state_get(code=code)
         assert has_secret(whole_state)
         assert not has_secret(view)
         values, own_values = whole_state["learning"]["values"], view["learning"]["values"]
@@ -257,8 +257,8 @@ def test_room_copies_are_hidden_like_their_originals() -> None:
         Machine.objects.filter(pk=hidden_machine.pk).update(is_public=is_public)
         options = {"opponent": "machine", "machine": hidden_machine.slug, "fresh": True}
         code = room(person=person(owner), **options).room.code
-        assert has_secret(room_look(code=code)) is is_visible
-        assert has_secret(room_look(code=code, person=person(owner)))
+        assert has_secret(room_state_get(code=code)) is is_visible
+        assert has_secret(room_state_get(code=code, person=person(owner)))
     assert Machine.objects.filter(room__isnull=False, is_public=True).count() == 1
 
 
@@ -392,8 +392,8 @@ def test_a_deleted_private_machine_leaves_no_name() -> None:
     Machine.objects.filter(pk=hidden_machine.pk).update(is_public=False)
     machine_delete(user=owner, machine_id=hidden_machine.pk)
     for code in (seated.room.code, exhibition.room.code):
-        assert not has_secret(room_look(code=code))
-        assert room_look(code=code)["seats"][1]["name"] == "A deleted machine"
+        assert not has_secret(room_state_get(code=code))
+        assert room_state_get(code=code)["seats"][1]["name"] == "A deleted machine"
     assert stage_sentence(RunStage.objects.get()) == "10 games against a deleted machine"
     claimed_run = RUNS.claim(run.pk)
     assert claimed_run is not None
@@ -419,7 +419,7 @@ def test_a_private_copy_deleted_by_retention_leaves_no_name() -> None:
     Room.objects.update(changed_at=timezone.now() - timedelta(days=400))
     run_retention()
     assert list(Machine.objects.all()) == [hidden_machine]
-    assert room_look(code=code)["seats"][1]["name"] == "A deleted machine"
+    assert room_state_get(code=code)["seats"][1]["name"] == "A deleted machine"
 
 
 def test_schedule_does_not_name_an_opponent_hidden_since() -> None:
@@ -458,12 +458,12 @@ def test_a_seat_token_gives_no_rights_of_an_account() -> None:
 def test_credentials_added_to_an_account_change_no_view() -> None:
     owner, _, seated = secret_room()
     owner_person, other_person = person(owner), person(user("other"))
-    view = room_look(code=seated.room.code, person=owner_person)
+    view = room_state_get(code=seated.room.code, person=owner_person)
     assert has_secret(view)
     credentials: dict[str, Any] = {"guest": uuid4(), "address": "somewhere", "token": seated.token, "name": "Ada"}
     for key, value in credentials.items():
-        assert room_look(code=seated.room.code, person=replace(owner_person, **{key: value})) == view, key
-        assert not has_secret(room_look(code=seated.room.code, person=replace(other_person, **{key: value}))), key
+        assert room_state_get(code=seated.room.code, person=replace(owner_person, **{key: value})) == view, key
+        assert not has_secret(room_state_get(code=seated.room.code, person=replace(other_person, **{key: value}))), key
 
 
 def test_older_copies_have_the_visibility_of_their_originals() -> None:

@@ -218,7 +218,7 @@ def test_a_revoked_link_ends_at_once(
         f"/machines/{own_machine.pk}/boxes",
     ):
         assert friend_browser.get(path).status_code == 404, path
-    assert friend_browser.get(f"/rooms/{code}").context["state"]["seats"][0]["name"] == HIDDEN_NAME
+    assert friend_browser.get(f"/rooms/{code}").context["state"]["seats"][0]["name"] == HIDDEN_SEAT_NAME
     answer = friend_browser.get(link)
     assert (answer.status_code, b"This link has been taken back" in answer.content) == (404, True)
     play_out(code, guest_of(friend_browser))
@@ -284,7 +284,7 @@ def test_a_link_ends_when_the_account_of_its_owner_is_closed(with_heir: bool) ->
     link = SharedLink.objects.get().get_absolute_url()
     friend_browser.get(link)
     _, copy = play_copy(friend_browser, own_machine)
-    account_close(by=boss, account=account, heir=heir)
+    account_close(staff=boss, account=account, heir=heir)
     page = friend_browser.get(link)
     assert (page.status_code, b"This link has been taken back" in page.content) == (404, True)
     for one in (own_machine, copy):

@@ -90,7 +90,7 @@ def test_a_player_with_history_does_not_lose_by_repetition() -> None:
 
 
 def test_the_page_has_the_published_share_of_each_pair() -> None:
-    pairs = {(pair.strong, pair.weak): pair for pair in ladders_read(FILE)["flips"].pairs}
+    pairs = {(pair.strong, pair.weak): pair for pair in ladders_read(LADDER_FILE)["flips"].pairs}
     page = PAGE.read_text()
     for strong, weak in ladder.neighbours(ENGINES["romgon"], romgon()):
         assert f"{row_start(strong, weak)} {row_cell(pairs[strong, weak])} |" in page

@@ -16,7 +16,7 @@ from learning.models import JobStatus, Machine, Tournament
 from learning.selectors.tournaments import tournament_view, tournament_whole
 from learning.services.tournaments import tournament_cancel, tournament_start
 from learning.workers import pairings as pairing_worker
-from learning.workers.pairings import PAIRINGS, claimable, pairing_play, tournament_play, tournament_tell
+from learning.workers.pairings import PAIRINGS, claimable_pairings, pairing_play, tournament_play, tournament_tell
 from tests.factories import machine, user
 from tests.sockets import RunSocket, session_of, tournament_after
 
@@ -230,7 +230,7 @@ async def test_changes_give_watchers_the_complete_state(monkeypatch: pytest.Monk
         viewers = {stranger: GUEST_VIEWER, editor: Principal.of(owner)}
         states = {page: await page.expect("joined") for page in viewers}
         n_pairings = len(states[editor]["pairings"])
-        for n, pairing in enumerate(await in_db(claimable)(tournament.pk)):
+        for n, pairing in enumerate(await in_db(claimable_pairings)(tournament.pk)):
             await in_db(lambda number=pairing: pairing_play(PAIRINGS.claim(number)))()
             await in_db(tournament.refresh_from_db)()
             for page, viewer in viewers.items():

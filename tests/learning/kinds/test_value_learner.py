@@ -106,7 +106,7 @@ def fresh_memory(rule: ValueRule = QUICK_RULE) -> ValueMemory:
     return ValueMemory.load(GAME, rule, zero_weights(GAME, rule))
 
 
-def romgon_room(opponent: str, player: Principal | None = None, **options: Any) -> Seated:
+def romgon_room(opponent: str, player: Principal | None = None, **options: Any) -> SeatResult:
     return room_create(person=player or guest(), game="romgon", opponent=opponent, **options)
 
 
@@ -116,7 +116,7 @@ def parts_of(state: Any) -> PartsInsight:
     return cast("PartsInsight", learning["parts"])
 
 
-def play_moves(seated: Seated, player: Principal, n_moves: int) -> None:
+def play_moves(seated: SeatResult, player: Principal, n_moves: int) -> None:
     """Play the person's first ``n_moves`` moves, the first legal one each time."""
     state = room_view(room_get(seated.room.code))
     for _ in range(n_moves):
@@ -329,7 +329,7 @@ class TestLiveMatches:
         assert room_view(room_get(code))["learning"] is None
         state = match_play_move(code=code, person=guest(), move=room_view(room_get(code))["legal_moves"][0])
         (thought,) = parts_of(state)["thoughts"]
-        _, (position, move) = match_moves(live_match(seated.room.matches.get()))
+        _, (position, move) = match_moves(live_match_load(seated.room.matches.get()))
         position_after = GAME.apply(position, move)
         assert (thought["ply"], thought["role"], thought["depth"]) == (1, "White", depth)
         assert thought["sum"] == sum(group["value"] for group in thought["groups"])
@@ -337,7 +337,7 @@ class TestLiveMatches:
         assert [group["value"] for group in thought["groups"]] == [
             one.value for one in machine_before.parts(position_after)
         ]
-        look = machine_before.look(position, whole=True)
+        look = machine_before.search(position, whole=True)
         assert thought["sum"] == look.near[look.best]
         assert thought["n_moves"] == len(look.moves)
         (played_move,) = (one for one in thought["moves"] if one["chosen"])

@@ -203,7 +203,7 @@ class TestLongGames:
         monkeypatch.setattr(pairing_worker, "STORE_EVERY_S", 0)
         reports: list[tuple[int, Any]] = []
         tournament_tell = pairing_worker.tournament_tell
-        pairing = PAIRINGS.claim(claimable(start_tournament("easy", "medium", game="romgon", games=3).pk)[0])
+        pairing = PAIRINGS.claim(claimable_pairings(start_tournament("easy", "medium", game="romgon", games=3).pk)[0])
         assert pairing is not None
         lease_before = pairing.lease_until
 
