@@ -30,17 +30,24 @@ from tests.sizes import sized
 from tests.waiting import HANG_S, wait_until
 
 MONITORING = BASE_DIR / "docs" / "monitoring"
-SOON = sized("[30s]", "[15s]")
-SHORTER = {"[2m]": "[30s]", "[5m]": SOON, "[10m]": SOON, "[15m]": "[10m]", "[1d:10m]": "[30s:2s]", "5e9": "1e8"}
-CONFIG = {
+SHORT_WINDOW = sized("[30s]", "[15s]")
+SHORT_DURATIONS = {
+    "[2m]": "[30s]",
+    "[5m]": SHORT_WINDOW,
+    "[10m]": SHORT_WINDOW,
+    "[15m]": "[10m]",
+    "[1d:10m]": "[30s:2s]",
+    "5e9": "1e8",
+}
+PROMETHEUS_CONFIG = {
     "global": {"scrape_interval": "5s", "scrape_timeout": "5s", "evaluation_interval": "1s"},
     "rule_files": ["alerts.yml"],
 }
 
 
-def shortened(text: str) -> str:
+def shorten_durations(text: str) -> str:
     """Return the rules with times of seconds."""
-    for long, short in SHORTER.items():
+    for long, short in SHORT_DURATIONS.items():
         text = text.replace(long, short)
     return re.sub(r"(?m)^( +for: ).*$", r"\g<1>2s", text)
 
@@ -51,9 +58,9 @@ class Watched:
     def __init__(self, run: Run, folder: Path) -> None:
         self.run = run
         self.port = free_port()
-        (folder / "alerts.yml").write_text(shortened((MONITORING / "alerts.yml").read_text()))
+        (folder / "alerts.yml").write_text(shorten_durations((MONITORING / "alerts.yml").read_text()))
         scrape = {"job_name": "beadbox", "static_configs": [{"targets": [f"127.0.0.1:{run.port}"]}]}
-        (folder / "prometheus.yml").write_text(yaml.safe_dump({**CONFIG, "scrape_configs": [scrape]}))
+        (folder / "prometheus.yml").write_text(yaml.safe_dump({**PROMETHEUS_CONFIG, "scrape_configs": [scrape]}))
         where = [f"--config.file={folder}/prometheus.yml", f"--storage.tsdb.path={folder}/data"]
         with (folder / "log").open("wb") as log:
             self.prometheus = processes.spawn(

@@ -29,12 +29,13 @@ from menace_site.server.security_headers import security_headers, security_heade
 from tests.sockets import PAGE_HEADERS
 
 
-def bounded(application: Application) -> AccessLog:
-    """An application of sockets with the site's access log and boundary."""
+def with_boundary(application: Application) -> AccessLog:
+    """Return an application of sockets behind the site's access log and boundary."""
     return AccessLog(application, boundary=SocketBoundary())
 
 
 async def accept(scope: Any, receive: Any, send: Any) -> None:
+    """Accept a socket. The subprotocol of the answer is the path that the application gets."""
     await receive()
     await send({"type": "websocket.accept", "subprotocol": scope["path"]})
 
@@ -61,7 +62,7 @@ async def test_socket_needs_our_origin_or_a_programs_token(
     headers: list[tuple[bytes, bytes]], query: str, is_let_in: bool
 ) -> None:
     headers = [(b"host", b"localhost:8000"), *headers]
-    socket = WebsocketCommunicator(bounded(accept), f"/api/rooms/abc/ws/{query}", headers=headers)
+    socket = WebsocketCommunicator(with_boundary(accept), f"/api/rooms/abc/ws/{query}", headers=headers)
     connected, path = await socket.connect()
     assert connected is is_let_in
     if is_let_in:
@@ -112,14 +113,14 @@ async def test_a_sockets_origin_is_that_of_the_site(
     settings.SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if forwarded else None
     by_name = {"host": host, "x-forwarded-proto": forwarded, "origin": origin}
     headers = [(name.encode(), value.encode()) for name, value in by_name.items() if value]
-    socket = WebsocketCommunicator(bounded(accept), "/api/rooms/abc/ws", headers=headers)
+    socket = WebsocketCommunicator(with_boundary(accept), "/api/rooms/abc/ws", headers=headers)
     socket.scope["scheme"] = scheme
     assert (await socket.connect())[0] is is_let_in
 
 
 async def test_forwarded_tls_header_is_ignored_without_a_proxy() -> None:
     headers = [(b"host", b"localhost"), (b"x-forwarded-proto", b"https"), (b"origin", b"https://localhost")]
-    socket = WebsocketCommunicator(bounded(accept), "/api/rooms/abc/ws", headers=headers)
+    socket = WebsocketCommunicator(with_boundary(accept), "/api/rooms/abc/ws", headers=headers)
     assert not (await socket.connect())[0]
 
 
@@ -150,7 +151,7 @@ async def handshake(
         "client": [address, 5000],
         "extensions": {"websocket.http.response": {}} if can_answer else {},
     }
-    socket = ApplicationCommunicator(bounded(accept), scope)
+    socket = ApplicationCommunicator(with_boundary(accept), scope)
     await socket.send_input({"type": "websocket.connect"})
     event: dict[str, Any] = await socket.receive_output()
     if event["type"] == "websocket.http.response.start":
@@ -188,7 +189,7 @@ async def test_open_sockets_of_an_address_have_a_limit(settings: Any) -> None:
         await accept(scope, receive, send)
         await receive()
 
-    limit = bounded(stays)
+    limit = with_boundary(stays)
     assert limit.boundary is not None
 
     async def opened(address: str) -> tuple[ApplicationCommunicator, str]:
@@ -250,7 +251,7 @@ class Box(serializers.Serializer[Any]):
     beads = Bead(many=True)
 
 
-class Refusing(APIView):
+class RefusingView(APIView):
     """Raises the error that a test has set; without an error, validates the request."""
 
     authentication_classes = ()
@@ -280,19 +281,19 @@ def api() -> Iterator[APIRequestFactory]:
 def test_refusals_have_a_sentence_and_a_code(
     error: Exception, status: int, body: dict[str, str], api: APIRequestFactory
 ) -> None:
-    response = Refusing.as_view(error=error)(api.post("/", {}))
+    response = RefusingView.as_view(error=error)(api.post("/", {}))
     assert response.status_code == status
     assert response.data == body
 
 
 def test_a_rate_refusal_has_a_time_to_retry(api: APIRequestFactory) -> None:
-    response = Refusing.as_view(error=Throttled(wait=7))(api.post("/", {}))
+    response = RefusingView.as_view(error=Throttled(wait=7))(api.post("/", {}))
     assert (response.status_code, response["Retry-After"]) == (429, "7")
     assert response.data["code"] == "throttled"
 
 
 def test_bad_input_names_the_field(api: APIRequestFactory) -> None:
-    response = Refusing.as_view()(api.post("/", {"beads": [{"count": 1}, {"count": -1}]}))
+    response = RefusingView.as_view()(api.post("/", {"beads": [{"count": 1}, {"count": -1}]}))
     assert response.status_code == 400
     assert response.data["detail"].startswith("beads.1.count: ")
     assert response.data["code"] == "malformed"
@@ -310,7 +311,7 @@ def test_bad_input_names_the_field(api: APIRequestFactory) -> None:
 def test_a_body_that_cannot_be_read_is_refused(
     body: str, content_type: str, status: int, code: str, api: APIRequestFactory
 ) -> None:
-    response = Refusing.as_view()(api.generic("POST", "/", body, content_type=content_type))
+    response = RefusingView.as_view()(api.generic("POST", "/", body, content_type=content_type))
     assert response.status_code == status
     assert response.data["code"] == code
 
@@ -398,13 +399,13 @@ def test_api_docs_page_refuses_other_methods(client: Client) -> None:
     assert client.options("/api/docs").status_code == 405
 
 
-def refusals(base: type[PlayError] = PlayError) -> Iterator[type[PlayError]]:
+def refusal_classes(base: type[PlayError] = PlayError) -> Iterator[type[PlayError]]:
     for kind in base.__subclasses__():
         yield kind
-        yield from refusals(kind)
+        yield from refusal_classes(kind)
 
 
-GUARDS = {
+SECURITY_HEADERS = {
     "Content-Security-Policy",
     "Cross-Origin-Opener-Policy",
     "Referrer-Policy",
@@ -415,24 +416,24 @@ GUARDS = {
 
 
 @pytest.fixture
-def guarded(client: Client, settings: Any) -> Iterator[set[tuple[str, str]]]:
+def security_headers_of_page(client: Client, settings: Any) -> Iterator[set[tuple[str, str]]]:
     """Yield the security headers of a page over TLS, as Django's own response has them."""
     settings.SECURE_HSTS_SECONDS = 3600
     for kept in (security_headers, security_headers_of_asgi):
         kept.cache_clear()
     page = client.get("/about", secure=True)
-    yield {(name.lower(), page[name]) for name in GUARDS}
+    yield {(name.lower(), page[name]) for name in SECURITY_HEADERS}
     for kept in (security_headers, security_headers_of_asgi):
         kept.cache_clear()
 
 
-def said(event: Any) -> set[tuple[str, str]]:
+def headers_of(event: Any) -> set[tuple[str, str]]:
     """Return the headers of a response that ASGI receives."""
     return {(name.decode(), value.decode()) for name, value in event["headers"]}
 
 
 @pytest.mark.django_db
-async def test_answers_before_django_carry_the_headers_of_pages(guarded: set[tuple[str, str]]) -> None:
+async def test_answers_before_django_carry_the_headers_of_pages(security_headers_of_page: set[tuple[str, str]]) -> None:
     sent: list[Any] = []
 
     async def send(event: Any) -> None:
@@ -445,33 +446,33 @@ async def test_answers_before_django_carry_the_headers_of_pages(guarded: set[tup
     finally:
         BLOCKS.put([])
     assert [event["status"] for event in sent[::2]] == [403]
-    assert all(guarded <= said(event) for event in sent[::2])
+    assert all(security_headers_of_page <= headers_of(event) for event in sent[::2])
 
 
 @pytest.mark.django_db
-async def test_refused_handshake_carries_headers_where_possible(guarded: set[tuple[str, str]]) -> None:
+async def test_refused_handshake_carries_headers_where_possible(security_headers_of_page: set[tuple[str, str]]) -> None:
     """Servers without the extension for denial responses close the socket without headers."""
     headers = [(b"origin", b"https://elsewhere.example")]
     scope = {"type": "websocket", "path": "/", "headers": headers, "query_string": b""}
     can_answer: dict[str, Any] = {"websocket.http.response": {}}
-    before = n_refused()
+    before = count_refused_handshakes()
     for extensions, kind in ((can_answer, "websocket.http.response.start"), ({}, "websocket.close")):
-        socket = ApplicationCommunicator(bounded(accept), {**scope, "extensions": extensions})
+        socket = ApplicationCommunicator(with_boundary(accept), {**scope, "extensions": extensions})
         await socket.send_input({"type": "websocket.connect"})
         first = await socket.receive_output()
         assert first["type"] == kind
         if extensions:
-            assert (first["status"], guarded <= said(first)) == (403, True)
+            assert (first["status"], security_headers_of_page <= headers_of(first)) == (403, True)
             body = json.loads((await socket.receive_output())["body"])
             assert body["code"] == "handshake"
             assert "?seat_token=" in body["detail"]
         await socket.send_input({"type": "websocket.disconnect", "code": 1005})
         await socket.wait()
         assert await socket.receive_nothing()
-    assert n_refused() == before + 2
+    assert count_refused_handshakes() == before + 2
 
 
-def n_refused() -> float:
+def count_refused_handshakes() -> float:
     return REGISTRY.get_sample_value("beadbox_refusals_total", {"where": "boundary", "code": "handshake"}) or 0
 
 
@@ -482,11 +483,11 @@ async def test_accepted_socket_is_closed_with_its_code() -> None:
 
     scope = {"type": "websocket", "path": "/", "headers": PAGE_HEADERS, "query_string": b""}
     scope |= {"extensions": {"websocket.http.response": {}}}
-    socket, before = ApplicationCommunicator(bounded(closing), scope), n_refused()
+    socket, before = ApplicationCommunicator(with_boundary(closing), scope), count_refused_handshakes()
     await socket.send_input({"type": "websocket.connect"})
     assert [(await socket.receive_output())["type"] for _ in range(2)] == ["websocket.accept", "websocket.close"]
     await socket.wait()
-    assert n_refused() == before
+    assert count_refused_handshakes() == before
 
 
 def test_every_refusal_stands_in_the_protocol_with_its_status() -> None:
@@ -496,10 +497,12 @@ def test_every_refusal_stands_in_the_protocol_with_its_status() -> None:
         several, names = statuses.split(", "), re.findall(r"`(\w+)`", codes)
         assert not documented.keys() & set(names), "the table lists each code once"
         documented |= dict(zip(names, several * len(names) if len(several) == 1 else several, strict=len(several) > 1))
-    known = {kind.code: str(kind.status) for kind in refusals() if kind is not MoveRefusedError}  # the rules word it
+    known = {
+        kind.code: str(kind.status) for kind in refusal_classes() if kind is not MoveRefusedError
+    }  # the rules word it
     assert {code: documented.get(code) for code in known} == {
         code: "–" if documented.get(code) == "–" else status for code, status in known.items()
     }  # "–": sent over sockets only
-    for code in {kind.code for kind in refusals() if kind.retry_after_s is not None} | {"throttled"}:
+    for code in {kind.code for kind in refusal_classes() if kind.retry_after_s is not None} | {"throttled"}:
         (row,) = re.findall(rf"^\| `{code}` \|.*", page, re.MULTILINE)
         assert "`Retry-After`, over a socket `retry_after_s`" in row, "a refusal that asks to wait names the seconds"

@@ -17,7 +17,7 @@ from django.test import Client
 from menace_site.server.cache import ForgivingRedisCache
 from tests.factories import machine
 
-ANSWERS: dict[str, tuple[tuple[Any, ...], Any]] = {
+DEFAULT_ANSWERS: dict[str, tuple[tuple[Any, ...], Any]] = {
     "__contains__": (("bead",), False),
     "add": (("bead", 1), False),
     "clear": ((), False),
@@ -37,7 +37,7 @@ ANSWERS: dict[str, tuple[tuple[Any, ...], Any]] = {
     "touch": (("bead",), False),
 }
 """Arguments of each method here, and its result while the cache is empty."""
-PURE = {"get_backend_timeout", "make_and_validate_key", "make_key", "validate_key"}
+METHODS_WITHOUT_CONNECTION = {"get_backend_timeout", "make_and_validate_key", "make_key", "validate_key"}
 """Methods that do not connect to the server."""
 OUR_ANSWERS = {"count": (("bead", 60), 0), "length": (("bead",), 0)}
 
@@ -49,7 +49,7 @@ def n_connections() -> list[int]:
 
 
 @pytest.fixture(params=["dead", "hanging"])
-def away(
+def unreachable_cache(
     request: pytest.FixtureRequest, n_connections: list[int], tmp_path: Path, settings: Any, monkeypatch: Any
 ) -> Iterator[ForgivingRedisCache]:
     """Yield the site's cache, with production time limits, and a server that is down or never answers."""
@@ -83,34 +83,34 @@ def away(
 
 def test_answers_cover_every_cache_method() -> None:
     methods = {name for name, _ in inspect.getmembers(BaseCache, inspect.isfunction) if not name.startswith("_")}
-    twins = {f"a{name}" for name in ANSWERS if not name.startswith("_")}
-    assert methods | {"__contains__"} == set(ANSWERS) | twins | PURE
+    twins = {f"a{name}" for name in DEFAULT_ANSWERS if not name.startswith("_")}
+    assert methods | {"__contains__"} == set(DEFAULT_ANSWERS) | twins | METHODS_WITHOUT_CONNECTION
     asynchronous = {name for name, _ in inspect.getmembers(ForgivingRedisCache, inspect.iscoroutinefunction)}
     assert asynchronous == twins
 
 
-@pytest.mark.parametrize("name", [*ANSWERS, *OUR_ANSWERS])
+@pytest.mark.parametrize("name", [*DEFAULT_ANSWERS, *OUR_ANSWERS])
 def test_cache_method_gives_up_after_one_connection(
-    name: str, away: ForgivingRedisCache, n_connections: list[int]
+    name: str, unreachable_cache: ForgivingRedisCache, n_connections: list[int]
 ) -> None:
-    args, answer = (ANSWERS | OUR_ANSWERS)[name]
+    args, answer = (DEFAULT_ANSWERS | OUR_ANSWERS)[name]
     for _ in range(3):
-        assert getattr(away, name)(*args) == answer
+        assert getattr(unreachable_cache, name)(*args) == answer
     assert n_connections[0] <= 1
 
 
-@pytest.mark.parametrize("name", [name for name in ANSWERS if name != "__contains__"])
+@pytest.mark.parametrize("name", [name for name in DEFAULT_ANSWERS if name != "__contains__"])
 async def test_async_cache_method_gives_up_after_one_connection(
-    name: str, away: ForgivingRedisCache, n_connections: list[int]
+    name: str, unreachable_cache: ForgivingRedisCache, n_connections: list[int]
 ) -> None:
-    args, answer = ANSWERS[name]
+    args, answer = DEFAULT_ANSWERS[name]
     for _ in range(3):
-        assert await getattr(away, f"a{name}")(*args) == answer
+        assert await getattr(unreachable_cache, f"a{name}")(*args) == answer
     assert n_connections[0] <= 1
 
 
 @pytest.mark.django_db
-def test_progress_of_a_machine_works_without_the_cache(away: ForgivingRedisCache, client: Client) -> None:
+def test_progress_of_a_machine_works_without_the_cache(unreachable_cache: ForgivingRedisCache, client: Client) -> None:
     response = client.get(f"/api/machines/{machine().pk}/progress")
     assert response.status_code == 200
     assert response.json()["games"] == 0

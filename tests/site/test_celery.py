@@ -65,7 +65,8 @@ def test_a_queue_without_workers_is_limited(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(celery, "MAX_QUEUE_MESSAGES", 3)
     beat = Scheduler(app=app, lazy=False)
 
-    def n_waiting(queue: str) -> Any:
+    def count_messages(queue: str) -> Any:
+        """Return the number of messages that wait in a queue of the broker."""
         with app.connection_for_read() as broker:
             return broker.default_channel.client.llen(queue)
 
@@ -75,10 +76,10 @@ def test_a_queue_without_workers_is_limited(monkeypatch: pytest.MonkeyPatch) -> 
             for entry in beat.schedule.values():
                 beat.apply_entry(entry)
             assert wake_up(RUNS, range(10)), "a full queue has stopped the caller"
-            assert (n_waiting("default"), n_waiting("bulk")) == (3, 3)
+            assert (count_messages("default"), count_messages("bulk")) == (3, 3)
         app.control.purge()
         jobs_recover.delay()
-        assert n_waiting("default") == 1, "an emptied queue takes no messages"
+        assert count_messages("default") == 1, "an emptied queue takes no messages"
     finally:
         app.control.purge()
 

@@ -13,18 +13,18 @@ from tests.pupils import Browser, Lesson, run_lesson
 
 pytestmark = pytest.mark.soak
 
-CLASSES = {
+CLASS_SIZES = {
     "60 whose WebSockets are blocked, for two minutes": (60, 0, 120),
     "120, half of them blocked": (60, 60, 60),
 }
 """Number of pupils with blocked WebSockets, of pupils with open ones, and the seconds of the lesson."""
-GUESSES = 600
+MAX_GUESSES_PER_HOUR = 600
 """The default of ``THROTTLE_GUESS`` per hour."""
 
 
 def test_class_at_one_address_meets_no_rate_limit() -> None:
     with running_site() as site:
-        for name, (blocked, sockets, seconds) in CLASSES.items():
+        for name, (blocked, sockets, seconds) in CLASS_SIZES.items():
             lesson = Lesson(site.port, seconds)
             asyncio.run(run_lesson(lesson, blocked=blocked, sockets=sockets))
             print(f"{name}: {lesson.report}")  # noqa: T201
@@ -34,16 +34,16 @@ def test_class_at_one_address_meets_no_rate_limit() -> None:
             )
             failed = {status for status in lesson.statuses if status >= 400} - {409, 503}  # overtaken, busy
             assert failed == set(), lesson.refusals
-        assert asyncio.run(meets_a_rate(site.port)), "this site has no rates"
+        assert asyncio.run(is_rate_met(site.port)), "this site has no rates"
 
 
-async def meets_a_rate(port: int) -> bool:
+async def is_rate_met(port: int) -> bool:
     """Guess room codes until the site refuses more guesses, at most ten times as many as it allows.
 
     A busy machine may not count each guess: the cache has a tenth of a second to answer.
     """
     browser = Browser(Lesson(port, 0))
-    for _ in range(10 * GUESSES):
+    for _ in range(10 * MAX_GUESSES_PER_HOUR):
         answer = await browser.get(f"/api/rooms/{''.join(random.choices(CODE_ALPHABET, k=CODE_LENGTH))}")
         if answer.status == 429:
             break

@@ -23,11 +23,11 @@ from tests.site.test_supervisor import Run, read
 from tests.waiting import HANG_S, wait_until
 
 PYTHONS = ("3.11", "3.12", "3.13")
-OWN = f"{sys.version_info.major}.{sys.version_info.minor}"
+OWN_PYTHON = f"{sys.version_info.major}.{sys.version_info.minor}"
 
 
 @pytest.fixture
-def start(tmp_path: Path) -> Iterator[Callable[..., Run]]:
+def start_run_of_site(tmp_path: Path) -> Iterator[Callable[..., Run]]:
     runs: list[Run] = []
 
     def start_run(**environment: Any) -> Run:
@@ -100,7 +100,7 @@ def web_processes(run: Run) -> list[str]:
     return read(Path(f"/proc/{web}/task/{web}/children")).split()
 
 
-def hasten(run: Run) -> None:
+def raise_priority(run: Run) -> None:
     """Raise the compiler to normal priority, so that it gets its share of a busy machine. Only root may do so."""
     for pid in run.processes():
         with contextlib.suppress(PermissionError, ProcessLookupError):
@@ -109,10 +109,10 @@ def hasten(run: Run) -> None:
 
 @pytest.mark.soak
 def test_site_answers_before_its_kernels_are_compiled(
-    start: Callable[..., Run], record_property: Callable[[str, object], None]
+    start_run_of_site: Callable[..., Run], record_property: Callable[[str, object], None]
 ) -> None:
     """Running processes take over the compiled kernels without a restart."""
-    run = start()
+    run = start_run_of_site()
     api, health = Api(run), "/api/ai/health"
     status, response = api(health)
     assert (status, response["code"]) == (503, "busy"), "the engine is compiled already"
@@ -121,15 +121,15 @@ def test_site_answers_before_its_kernels_are_compiled(
     assert api(health)[0] == 503, "the engine was compiled faster than the training"
     before = web_processes(run)
     assert len(before) > 1
-    hasten(run)
+    raise_priority(run)
     assert wait_until(lambda: api(health)[0] == 200), read(run.output)
     assert wait_until(lambda: "Kernels: ready" in read(run.output)), read(run.output)
     assert web_processes(run) == before, "the processes changed to the compiled kernels without a restart"
     assert "boxes add up" in manage(run, "audit")
-    record_property("tried", f"Python {OWN}")
+    record_property("tried", f"Python {OWN_PYTHON}")
 
 
-def interpreter(version: str) -> str | None:
+def find_python(version: str) -> str | None:
     """Return the path of a working Python of this version, from PATH or pyenv."""
     pyenv_pythons = sorted(Path.home().glob(f".pyenv/versions/{version}.*/bin/python"))
     for python in [shutil.which(f"python{version}"), *map(str, pyenv_pythons)]:
@@ -143,11 +143,11 @@ def interpreter(version: str) -> str | None:
 
 
 @pytest.fixture
-def python_of(tmp_path: Path) -> Callable[[str], str | None]:
+def prepare_python(tmp_path: Path) -> Callable[[str], str | None]:
     """Return a function that finds a Python and gives it the site's packages, in a new environment."""
 
     def find(version: str) -> str | None:
-        python = interpreter(version)
+        python = find_python(version)
         if python is None:
             return None
         folder = tmp_path / "environment"
@@ -167,21 +167,21 @@ def test_oldest_supported_python_is_tested() -> None:
 
 
 @pytest.mark.soak
-@pytest.mark.parametrize("version", [version for version in PYTHONS if version != OWN])
+@pytest.mark.parametrize("version", [version for version in PYTHONS if version != OWN_PYTHON])
 def test_every_other_python_starts_plays_trains_and_audits(
     version: str,
-    start: Callable[..., Run],
-    python_of: Callable[[str], str | None],
+    start_run_of_site: Callable[..., Run],
+    prepare_python: Callable[[str], str | None],
     tmp_path: Path,
     cannot_try: CannotTry,
     record_property: Callable[[str, object], None],
 ) -> None:
-    python = python_of(version)
+    python = prepare_python(version)
     if python is None:
         cannot_try(f"Python {version}, which it does not have")
         return
     prepare(tmp_path / "var")
-    run = start(python=python, BEADBOX_KERNELS="plain")
+    run = start_run_of_site(python=python, BEADBOX_KERNELS="plain")
     play(run)
     # Also by numba: a small kernel is compiled for it.
     manage(run, "train", "him", "--games=1", BEADBOX_KERNELS="")

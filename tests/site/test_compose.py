@@ -18,24 +18,24 @@ from learning.workers.runs import LEASE_S
 from menace_site.local.servers import BASE_DIR, IDLE_IN_TRANSACTION_TIMEOUT
 from menace_site.management.commands import set_up
 from tests.hosts.compose import FILE, Compose
-from tests.site.test_settings import SAFE, setting
+from tests.site.test_settings import SAFE_ENV, read_settings
 
-TEXT = (BASE_DIR / FILE).read_text()
-COMPOSE: dict[str, Any] = yaml.safe_load(TEXT)
+COMPOSE_TEXT = (BASE_DIR / FILE).read_text()
+COMPOSE: dict[str, Any] = yaml.safe_load(COMPOSE_TEXT)
 SERVICES: dict[str, dict[str, Any]] = COMPOSE["services"]
-ENDING = {"migrate", "proxy-owner"}
+ONE_TIME_SERVICES = {"migrate", "proxy-owner"}
 IMAGE = "beadbox:${RELEASE:-latest}"
 PROCESS_MB = {"web": 176 + 170, "worker": 150}
 """Measured MB of a process by PSS, its share of shared memory included. A web process has a helper."""
 PARENT_MB = 150
 N_THREADS = {"web": 40 + 8 + MAX_THREADS, "worker": 8 + MAX_THREADS}
 """Maximum threads of a process and its helper."""
-OF_SITE = {"migrate", "web", "worker", "clerk", "beat"}
+SITE_SERVICES = {"migrate", "web", "worker", "clerk", "beat"}
 
 
 def test_services_are_complete_and_have_health_checks() -> None:
     assert set(SERVICES) == {"postgres", "redis", "migrate", "web", "worker", "clerk", "beat", "proxy", "proxy-owner"}
-    assert {name for name, service in SERVICES.items() if "healthcheck" not in service} == ENDING
+    assert {name for name, service in SERVICES.items() if "healthcheck" not in service} == ONE_TIME_SERVICES
 
 
 @pytest.mark.parametrize("name", SERVICES)
@@ -58,17 +58,17 @@ def test_containers_have_limits_and_no_root(name: str) -> None:
 
 @pytest.mark.parametrize("name", SERVICES)
 def test_lasting_services_restart_with_their_host(name: str) -> None:
-    assert SERVICES[name]["restart"] == ("no" if name in ENDING else "unless-stopped")
+    assert SERVICES[name]["restart"] == ("no" if name in ONE_TIME_SERVICES else "unless-stopped")
 
 
-def mounts(name: str) -> list[str]:
+def mount_sources(name: str) -> list[str]:
     """Return a service's mounts: names of volumes, or paths of this folder, which begin with a dot."""
     return [mount.partition(":")[0] for mount in SERVICES[name].get("volumes", [])]
 
 
 def test_stored_data_is_on_named_volumes() -> None:
-    volumes = {name: {mount for mount in mounts(name) if not mount.startswith(".")} for name in SERVICES}
-    assert all("kernels" in volumes[name] for name in OF_SITE)
+    volumes = {name: {mount for mount in mount_sources(name) if not mount.startswith(".")} for name in SERVICES}
+    assert all("kernels" in volumes[name] for name in SITE_SERVICES)
     assert (volumes["postgres"], volumes["redis"], volumes["proxy"]) == ({"postgres"}, {"redis"}, {"caddy"})
     assert set(COMPOSE["volumes"]) == set().union(*volumes.values())
 
@@ -120,7 +120,7 @@ def test_optional_settings_reach_the_containers() -> None:
     assert [worker_environment[name] for name in chosen] == ["", "INFO", "7"]
 
 
-@pytest.mark.parametrize("service", sorted(OF_SITE))
+@pytest.mark.parametrize("service", sorted(SITE_SERVICES))
 def test_other_settings_reach_the_containers_by_a_file(service: str, tmp_path: Path) -> None:
     """The file ``settings.env`` need not exist."""
     needed = {"SITE": "beads.example", "SECRET_KEY": "secret", "POSTGRES_PASSWORD": "beads"}
@@ -139,7 +139,7 @@ def test_only_the_proxy_has_ports_so_that_the_others_scale() -> None:
 
 @pytest.mark.parametrize("secret", ["SECRET_KEY", "POSTGRES_PASSWORD", "SITE"])
 def test_secrets_come_from_the_environment_and_have_no_default(secret: str) -> None:
-    uses = re.findall(rf"\${{{secret}([^}}]*)}}", TEXT)
+    uses = re.findall(rf"\${{{secret}([^}}]*)}}", COMPOSE_TEXT)
     assert uses
     assert any(use.startswith(":?") for use in uses)
     assert not any(use.startswith((":-", "-")) for use in uses)
@@ -151,7 +151,7 @@ def test_redis_is_durable_and_evicts_nothing() -> None:
     assert words[words.index("--maxmemory-policy") + 1] == "noeviction"
 
 
-def started(service: str, n_cores: int, folder: Path) -> list[str]:
+def program_arguments(service: str, n_cores: int, folder: Path) -> list[str]:
     """Return the command line with which a container's shell starts its program on a host with ``n_cores`` cores."""
     for name, does in (("nproc", f"echo {n_cores}"), ("python", "printf '%s\\n' \"$@\"")):
         (folder / name).write_text(f"#!/bin/sh\n{does}\n")
@@ -164,7 +164,7 @@ def started(service: str, n_cores: int, folder: Path) -> list[str]:
 
 @pytest.mark.parametrize(("n_cores", "n_processes"), [(1, 1), (8, 8), (32, 8), (256, 8)])
 def test_containers_stay_within_limits_for_any_number_of_cores(n_cores: int, n_processes: int, tmp_path: Path) -> None:
-    words = {name: started(name, n_cores, tmp_path) for name in ("web", "worker")}
+    words = {name: program_arguments(name, n_cores, tmp_path) for name in ("web", "worker")}
     assert words["web"][words["web"].index("--workers") + 1] == str(n_processes)
     assert words["worker"][words["worker"].index("--concurrency") + 1] == str(n_processes)
     for name, each_mb in PROCESS_MB.items():
@@ -174,10 +174,10 @@ def test_containers_stay_within_limits_for_any_number_of_cores(n_cores: int, n_p
 
 
 def test_the_database_has_connections_for_all_processes() -> None:
-    scale = {name: int(number) for name, number in re.findall(r"--scale (\w+)=(\d+)", TEXT)}
+    scale = {name: int(number) for name, number in re.findall(r"--scale (\w+)=(\d+)", COMPOSE_TEXT)}
     compose = Compose({"SITE": "beads.example", "SECRET_KEY": "secret", "POSTGRES_PASSWORD": "beads"})
     web, worker = (int(compose.environment(name)[f"{name.upper()}_PROCESSES"]) for name in ("web", "worker"))
-    site = setting("DATABASES", **SAFE, BEADBOX_DB_POOL="1")["DATABASES"]
+    site = read_settings("DATABASES", **SAFE_ENV, BEADBOX_DB_POOL="1")["DATABASES"]
     pool: int = site["default"]["OPTIONS"]["pool"]["max_size"]  # type: ignore[index]
     others = 8  # of the maintenance worker, the scheduler, a back-up and a release
     n_connections = scale["web"] * web * (pool + 1) + scale["worker"] * (worker + 1) + others

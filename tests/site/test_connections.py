@@ -15,15 +15,15 @@ from tests.waiting import HANG_S, POLL_S
 
 CHROME_IDLE_S = 300
 """Seconds for which Chrome keeps an idle connection; Firefox uses 115, Safari less."""
-UNREAD_S = 1
-LARGE = 32 * 1024**2
+UNREAD_LIMIT_S = 1
+LARGE_BYTES = 32 * 1024**2
 """More bytes than the kernel buffers for a connection."""
-ASKS_FOR_MUCH = b"GET /large HTTP/1.1\r\nHost: site\r\n\r\n"
-SOCKET = (
+LARGE_REQUEST = b"GET /large HTTP/1.1\r\nHost: site\r\n\r\n"
+SOCKET_HANDSHAKE = (
     b"GET / HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
     b"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
 )
-PING = b"\x89\xfd\0\0\0\0" + b"p" * 125
+PING_FRAME = b"\x89\xfd\0\0\0\0" + b"p" * 125
 
 
 async def site(scope: Any, receive: Any, send: Any) -> None:
@@ -34,14 +34,14 @@ async def site(scope: Any, receive: Any, send: Any) -> None:
         while (await receive())["type"] != "websocket.disconnect":
             pass
         return
-    await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"%d" % LARGE)]})
-    await send({"type": "http.response.body", "body": bytes(LARGE)})
+    await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"%d" % LARGE_BYTES)]})
+    await send({"type": "http.response.body", "body": bytes(LARGE_BYTES)})
 
 
 @pytest.fixture
 async def server(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[uvicorn.Server]:
     """Run a server with the options of the web processes and a short limit for readers."""
-    monkeypatch.setattr(web, "UNREAD_TIMEOUT_S", UNREAD_S)
+    monkeypatch.setattr(web, "UNREAD_TIMEOUT_S", UNREAD_LIMIT_S)
     config = uvicorn.Config(site, port=0, **{**web.UVICORN_OPTIONS, "lifespan": "off", "timeout_graceful_shutdown": 1})
     server = uvicorn.Server(config)
     serving = asyncio.create_task(server.serve([web.bind_listening_socket(config)]))
@@ -53,7 +53,7 @@ async def server(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[uvicorn.Serve
 
 
 @contextlib.asynccontextmanager
-async def unread(server: uvicorn.Server, sent: bytes) -> AsyncIterator[asyncio.StreamWriter]:
+async def open_without_reading(server: uvicorn.Server, sent: bytes) -> AsyncIterator[asyncio.StreamWriter]:
     """Open a connection and read only the headers of the response."""
     host, port = server.servers[0].sockets[0].getsockname()
     reader, writer = await asyncio.open_connection(host, port)
@@ -66,17 +66,17 @@ async def unread(server: uvicorn.Server, sent: bytes) -> AsyncIterator[asyncio.S
 
 
 async def test_unread_response_is_dropped_with_its_connection(server: uvicorn.Server) -> None:
-    async with unread(server, ASKS_FOR_MUCH), asyncio.timeout(HANG_S):
+    async with open_without_reading(server, LARGE_REQUEST), asyncio.timeout(HANG_S):
         assert server.server_state.connections
         while server.server_state.connections:
             await asyncio.sleep(POLL_S)
 
 
 async def test_unread_websocket_is_closed_despite_its_requests(server: uvicorn.Server) -> None:
-    async with unread(server, SOCKET) as writer, asyncio.timeout(HANG_S):
+    async with open_without_reading(server, SOCKET_HANDSHAKE) as writer, asyncio.timeout(HANG_S):
         while server.server_state.connections:
             if not writer.is_closing():
-                writer.write(PING * 10_000)
+                writer.write(PING_FRAME * 10_000)
             await asyncio.sleep(POLL_S)
 
 

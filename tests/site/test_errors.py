@@ -17,7 +17,7 @@ from tests.conftest import environment
 
 # The site as in production, except for its servers: one request fails, one task fails, one error is logged, and
 # strangers send requests that are refused.
-BREAKS = """
+FAILING_PROGRAM = """
 import asyncio, logging
 from menace_site.asgi import application
 from asgiref.testing import ApplicationCommunicator
@@ -66,14 +66,21 @@ logging.getLogger("games.outbox").error("could not tell %s", "room.a-rooms-code"
 logging.getLogger("games.outbox").warning("no error")
 sentry_sdk.flush()
 """
-PRIVATE = ("very-secret", "203.0.113.77", "a-rooms-code", "a-pupils-name", "a-pupils-browser", "typed-by-somebody")
+PRIVATE_TEXTS = (
+    "very-secret",
+    "203.0.113.77",
+    "a-rooms-code",
+    "a-pupils-name",
+    "a-pupils-browser",
+    "typed-by-somebody",
+)
 
 
 @pytest.fixture
-def taker() -> Iterator[HTTPServer]:
+def report_server() -> Iterator[HTTPServer]:
     """Run a server that collects envelopes."""
 
-    class Taker(BaseHTTPRequestHandler):
+    class ReportHandler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             body = self.rfile.read(int(self.headers["Content-Length"]))
             text = gzip.decompress(body) if self.headers.get("Content-Encoding") == "gzip" else body
@@ -86,29 +93,31 @@ def taker() -> Iterator[HTTPServer]:
             pass
 
     envelopes: list[tuple[str, str]] = []
-    with HTTPServer(("127.0.0.1", 0), Taker) as server:
+    with HTTPServer(("127.0.0.1", 0), ReportHandler) as server:
         server.taken = envelopes  # type: ignore[attr-defined]
         threading.Thread(target=server.serve_forever, daemon=True).start()
         yield server
         server.shutdown()
 
 
-def run(dsn: str) -> str:
+def run_failing_program(dsn: str) -> str:
     """Run the failing program and return its log."""
     env = {**environment(), "SENTRY_DSN": dsn, "LOG_LEVEL": "ERROR"}
-    process = subprocess.run([sys.executable, "-c", BREAKS], cwd=BASE_DIR, env=env, capture_output=True, check=False)
+    process = subprocess.run(
+        [sys.executable, "-c", FAILING_PROGRAM], cwd=BASE_DIR, env=env, capture_output=True, check=False
+    )
     assert process.returncode == 0, process.stderr.decode()
     return process.stderr.decode()
 
 
 @pytest.mark.django_db
-def test_error_reports_name_no_account(taker: Any) -> None:
-    log = run(f"http://key@127.0.0.1:{taker.server_port}/7")
+def test_error_reports_name_no_account(report_server: Any) -> None:
+    log = run_failing_program(f"http://key@127.0.0.1:{report_server.server_port}/7")
     assert log.count("Traceback") == 2, log
     events = []
-    for path, text in taker.taken:
+    for path, text in report_server.taken:
         assert path.startswith("/api/7/envelope/")
-        assert not [word for word in PRIVATE if word in text]
+        assert not [word for word in PRIVATE_TEXTS if word in text]
         lines = [json.loads(line) for line in text.splitlines()]
         events += [event for item, event in pairwise(lines) if item.get("type") == "event"]
     events_by_message = {event["exception"]["values"][-1]["value"]: event for event in events if "exception" in event}

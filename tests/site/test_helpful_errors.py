@@ -19,8 +19,8 @@ from tests.learning.test_private import REQUESTS_BY_ROUTE, fill_placeholders, pe
 __all__ = ["people", "world"]  # fixtures
 
 pytestmark = pytest.mark.django_db
-PERHAPS = "There is no page at this address. Check the address."
-SECRET = "keeps its owner's secret"
+UNKNOWN_PAGE_TEXT = "There is no page at this address. Check the address."
+SECRET_NOTE = "keeps its owner's secret"
 
 
 def test_api_root_lists_its_collections(client: Client) -> None:
@@ -56,7 +56,7 @@ def test_a_missing_page_suggests_the_nearest(client: Client, address: str, near:
     answer = client.get(address)
     page = answer.content.decode()
     assert answer.status_code == 404
-    assert PERHAPS in page, "nothing else is known"
+    assert UNKNOWN_PAGE_TEXT in page, "nothing else is known"
     assert (f'<a href="{near}">{near}</a>?' in page) is bool(near)
     assert ("Did you mean" in page) is bool(near)
 
@@ -90,7 +90,7 @@ def test_missing_rows_get_an_explanation(client: Client) -> None:
         page = answer.content.decode()
         assert answer.status_code == 404, address
         assert sentence in page, address
-        assert PERHAPS not in page, address
+        assert UNKNOWN_PAGE_TEXT not in page, address
     assert 'href="/play/hexapawn"' in client.get("/play/hexpawn").content.decode()
     assert 'href="/experiments/gardner"' in client.get("/experiments/gardnr").content.decode()
     client.force_login(user("other"))

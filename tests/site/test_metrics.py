@@ -159,7 +159,7 @@ def test_an_invalid_address_is_reported_at_the_start(networks: list[str], errors
 
 
 @pytest.fixture
-def allowed_here(settings: Any) -> None:
+def allow_this_machine(settings: Any) -> None:
     """Permit metrics for this machine."""
     settings.METRICS_ADDRESSES = ["127.0.0.0/8"]
 
@@ -187,7 +187,7 @@ async def ask(
     ],
 )
 @pytest.mark.django_db(transaction=True)
-@pytest.mark.usefixtures("allowed_here")
+@pytest.mark.usefixtures("allow_this_machine")
 async def test_metrics_are_refused_to_other_requests(asked: dict[str, Any], status: int) -> None:
     answered, body = await ask(**asked)
     assert answered == status
@@ -228,7 +228,7 @@ async def test_matches_and_refusals_are_counted() -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-@pytest.mark.usefixtures("allowed_here")
+@pytest.mark.usefixtures("allow_this_machine")
 async def test_queues_and_sizes_are_counted_from_rows(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     @database_sync_to_async
     def prepared() -> None:

@@ -21,16 +21,16 @@ from menace_site import web
 from menace_site.local import processes
 from menace_site.local.servers import BASE_DIR
 from tests.conftest import CannotTry
-from tests.site.test_connections import PING, SOCKET
+from tests.site.test_connections import PING_FRAME, SOCKET_HANDSHAKE
 from tests.waiting import HANG_S, wait_until
 
 REST_S = 7.0
 """Seconds of idling: longer than uvicorn's own limit of 5 s."""
 LIMIT_S = 3
 """Seconds in place of the proxy's limits of minutes and of the site's limit for unread data."""
-LARGE = 64 * 1024**2
+LARGE_BYTES = 64 * 1024**2
 """More bytes than two kernels buffer for a connection."""
-HEAD = b"POST / HTTP/1.1\r\nHost: localhost\r\n"
+REQUEST_HEAD = b"POST / HTTP/1.1\r\nHost: localhost\r\n"
 pytestmark = pytest.mark.soak
 
 
@@ -45,7 +45,7 @@ async def site(scope: Any, receive: Any, send: Any) -> None:
     event = {"more_body": True}
     while event.get("more_body"):
         event = await receive()
-    body = bytes(LARGE) if scope["path"] == "/large" else str(scope["client"][1]).encode()
+    body = bytes(LARGE_BYTES) if scope["path"] == "/large" else str(scope["client"][1]).encode()
     await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"%d" % len(body))]})
     await send({"type": "http.response.body", "body": body})
 
@@ -71,7 +71,7 @@ def port(server: uvicorn.Server) -> int:
 
 
 @pytest.fixture
-async def outside(port: int, tmp_path: Path, cannot_try: CannotTry) -> AsyncIterator[int | None]:
+async def outside_port(port: int, tmp_path: Path, cannot_try: CannotTry) -> AsyncIterator[int | None]:
     """Run the proxy before the server and yield its port; ``None`` without Caddy."""
     if shutil.which("caddy") is None:
         cannot_try("what the proxy limits (apt install caddy)")
@@ -81,7 +81,7 @@ async def outside(port: int, tmp_path: Path, cannot_try: CannotTry) -> AsyncIter
         yield number
 
 
-async def asked(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bytes:
+async def send_request(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bytes:
     """Send a request and return the body of the response."""
     async with asyncio.timeout(HANG_S):
         writer.write(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
@@ -90,12 +90,12 @@ async def asked(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> b
         return await reader.readexactly(int(re.findall(rb"(?i)content-length: (\d+)", head)[0]))
 
 
-async def asked_twice(port: int) -> tuple[bytes, bytes]:
+async def send_two_requests(port: int) -> tuple[bytes, bytes]:
     """Send two requests over one connection, with a pause between them; return both bodies."""
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
-    first = await asked(reader, writer)
+    first = await send_request(reader, writer)
     await asyncio.sleep(REST_S)
-    second = await asked(reader, writer)
+    second = await send_request(reader, writer)
     writer.close()
     return first, second
 
@@ -139,13 +139,13 @@ async def proxy(folder: Path, upstream: int) -> AsyncIterator[int]:
 
 
 async def test_idle_browser_reuses_its_connection(port: int) -> None:
-    first, second = await asked_twice(port)
+    first, second = await send_two_requests(port)
     assert first == second
 
 
-async def test_idle_browser_reuses_its_connection_to_the_proxy(outside: int | None) -> None:
-    if outside is not None:
-        first, second = await asked_twice(outside)
+async def test_idle_browser_reuses_its_connection_to_the_proxy(outside_port: int | None) -> None:
+    if outside_port is not None:
+        first, second = await send_two_requests(outside_port)
         assert first == second
 
 
@@ -167,25 +167,25 @@ def was_served(answer: bytes) -> bool:
     "sent",
     [
         b"",
-        HEAD[:20],
-        HEAD,
-        HEAD + b"Content-Length: 4\r\n\r\nbea",
-        HEAD + b"Transfer-Encoding: chunked\r\n\r\n4\r\nbead",
+        REQUEST_HEAD[:20],
+        REQUEST_HEAD,
+        REQUEST_HEAD + b"Content-Length: 4\r\n\r\nbea",
+        REQUEST_HEAD + b"Transfer-Encoding: chunked\r\n\r\n4\r\nbead",
     ],
     ids=["nothing", "half a line", "half a head", "half a body", "no last chunk"],
 )
-async def test_unfinished_request_head_is_dropped(outside: int | None, sent: bytes) -> None:
-    if outside is not None:
-        async with connection(outside) as (reader, writer):
+async def test_unfinished_request_head_is_dropped(outside_port: int | None, sent: bytes) -> None:
+    if outside_port is not None:
+        async with connection(outside_port) as (reader, writer):
             writer.write(sent)
             with contextlib.suppress(ConnectionError):
                 assert not was_served(await reader.read())
 
 
-async def test_slow_body_is_dropped(outside: int | None) -> None:
-    if outside is not None:
-        async with connection(outside) as (reader, writer):
-            writer.write(HEAD + b"Content-Length: 1000000\r\n\r\n")
+async def test_slow_body_is_dropped(outside_port: int | None) -> None:
+    if outside_port is not None:
+        async with connection(outside_port) as (reader, writer):
+            writer.write(REQUEST_HEAD + b"Content-Length: 1000000\r\n\r\n")
             with contextlib.suppress(ConnectionError):
                 closed = asyncio.create_task(reader.read())
                 while not closed.done():
@@ -203,10 +203,10 @@ async def test_slow_body_is_dropped(outside: int | None) -> None:
     ],
     ids=["announced", "much", "in chunks"],
 )
-async def test_too_large_body_is_refused_in_a_sentence(outside: int | None, sent: bytes, body: bytes) -> None:
-    if outside is not None:
-        async with connection(outside) as (reader, writer):
-            writer.write(HEAD + sent + b"\r\n\r\n" + body)
+async def test_too_large_body_is_refused_in_a_sentence(outside_port: int | None, sent: bytes, body: bytes) -> None:
+    if outside_port is not None:
+        async with connection(outside_port) as (reader, writer):
+            writer.write(REQUEST_HEAD + sent + b"\r\n\r\n" + body)
             head = (await reader.readuntil(b"\r\n\r\n")).decode()
             length = int(re.findall(r"(?i)content-length: (\d+)", head)[0])
             answer = json.loads(await reader.readexactly(length))
@@ -215,23 +215,23 @@ async def test_too_large_body_is_refused_in_a_sentence(outside: int | None, sent
             assert answer == {"detail": TOO_LARGE_TEXT, "code": "too_large"}
 
 
-async def test_largest_allowed_body_is_accepted(outside: int | None) -> None:
-    if outside is not None:
-        async with connection(outside) as (reader, writer):
-            writer.write(HEAD + b"Content-Length: 3999999\r\n\r\n" + bytes(3_999_999))
+async def test_largest_allowed_body_is_accepted(outside_port: int | None) -> None:
+    if outside_port is not None:
+        async with connection(outside_port) as (reader, writer):
+            writer.write(REQUEST_HEAD + b"Content-Length: 3999999\r\n\r\n" + bytes(3_999_999))
             assert (await reader.readuntil(b"\r\n\r\n")).startswith(b"HTTP/1.1 200 ")
 
 
-async def test_too_large_request_head_is_refused(outside: int | None) -> None:
-    if outside is not None:
-        async with connection(outside) as (reader, writer):
-            writer.write(HEAD + b"X-Large: " + b"x" * 80_000 + b"\r\n\r\n")
+async def test_too_large_request_head_is_refused(outside_port: int | None) -> None:
+    if outside_port is not None:
+        async with connection(outside_port) as (reader, writer):
+            writer.write(REQUEST_HEAD + b"X-Large: " + b"x" * 80_000 + b"\r\n\r\n")
             assert (await reader.readuntil(b"\r\n\r\n")).startswith(b"HTTP/1.1 431 ")
 
 
-async def test_unread_response_is_cut_off(outside: int | None, server: uvicorn.Server) -> None:
-    if outside is not None:
-        async with connection(outside) as (reader, writer):
+async def test_unread_response_is_cut_off(outside_port: int | None, server: uvicorn.Server) -> None:
+    if outside_port is not None:
+        async with connection(outside_port) as (reader, writer):
             writer.write(b"GET /large HTTP/1.1\r\nHost: localhost\r\n\r\n")
             await reader.readuntil(b"\r\n\r\n")
             reader._transport.pause_reading()
@@ -239,22 +239,22 @@ async def test_unread_response_is_cut_off(outside: int | None, server: uvicorn.S
                 await asyncio.sleep(LIMIT_S / 10)
 
 
-async def test_websocket_outlives_the_time_limits_of_requests(outside: int | None) -> None:
-    if outside is not None:
-        async with connect(f"ws://localhost:{outside}/", open_timeout=HANG_S) as room:
+async def test_websocket_outlives_the_time_limits_of_requests(outside_port: int | None) -> None:
+    if outside_port is not None:
+        async with connect(f"ws://localhost:{outside_port}/", open_timeout=HANG_S) as room:
             for number in range(6):
                 await room.send(str(number))
                 assert await room.recv() == str(number)
                 await asyncio.sleep(LIMIT_S / 3)
 
 
-async def test_unread_websocket_is_closed_by_the_site(outside: int | None, server: uvicorn.Server) -> None:
-    if outside is not None:
-        async with connection(outside) as (reader, writer):
-            writer.write(SOCKET)
+async def test_unread_websocket_is_closed_by_the_site(outside_port: int | None, server: uvicorn.Server) -> None:
+    if outside_port is not None:
+        async with connection(outside_port) as (reader, writer):
+            writer.write(SOCKET_HANDSHAKE)
             await reader.readuntil(b"\r\n\r\n")
             reader._transport.pause_reading()
             while server.server_state.connections:
                 if not writer.is_closing():
-                    writer.write(PING * 10_000)
+                    writer.write(PING_FRAME * 10_000)
                 await asyncio.sleep(LIMIT_S / 10)

@@ -21,8 +21,8 @@ from tests.site.test_supervisor import read
 from tests.waiting import HANG_S, wait_until
 
 README = " ".join((BASE_DIR / "README.md").read_text().split())
-LINES = list(dict.fromkeys(re.findall(r"(?:[A-Z_]+=[^ `]+ )*make (?:[A-Z_]+=[^ `]+ )*run\b", README)))
-PRINTED = re.compile(r"http://[^\s,]+")
+RUN_COMMANDS = list(dict.fromkeys(re.findall(r"(?:[A-Z_]+=[^ `]+ )*make (?:[A-Z_]+=[^ `]+ )*run\b", README)))
+PRINTED_URL_PATTERN = re.compile(r"http://[^\s,]+")
 V4, V6 = "192.168.1.20", "fd00:77::20"
 """The README's example address, and an address of IPv6."""
 pytestmark = pytest.mark.soak
@@ -32,7 +32,7 @@ def ip(*words: str) -> None:
     subprocess.run(["ip", *words], check=True)
 
 
-def lacking() -> str:
+def missing_requirement() -> str:
     """Return the reason why this machine can have no second host, or an empty string."""
     if os.geteuid():
         return "only root may make network namespaces"
@@ -43,7 +43,7 @@ def lacking() -> str:
 
 
 @contextmanager
-def two_hosts() -> Iterator[tuple[list[str], list[str]]]:
+def make_two_hosts() -> Iterator[tuple[list[str], list[str]]]:
     """Create two hosts; yield the command prefixes that run a program on the site's host and on the other one."""
     site, other = (f"readme-{os.getpid()}-{name}" for name in ("site", "other"))
     with ExitStack() as after:
@@ -60,7 +60,7 @@ def two_hosts() -> Iterator[tuple[list[str], list[str]]]:
 
 
 @contextmanager
-def started(line: str, var: Path, before: list[str]) -> Iterator[list[str]]:
+def run_site(line: str, var: Path, before: list[str]) -> Iterator[list[str]]:
     """Run a line in a shell, yield the addresses that it prints once it serves, and end it by Ctrl-C."""
     # The packages are there. Nothing is installed, as a second host reaches no registry.
     env = shell_environment() | {"BEADBOX_VAR": str(var), "MAKEFLAGS": "SITE= SERVERS="}
@@ -78,7 +78,7 @@ def started(line: str, var: Path, before: list[str]) -> Iterator[list[str]]:
         assert wait_until(is_served), read(output)
         text = read(output)
         assert text.startswith("Starting Beadbox on this computer"), text
-        urls = PRINTED.findall(text[text.index("Beadbox is at") :])
+        urls = PRINTED_URL_PATTERN.findall(text[text.index("Beadbox is at") :])
         yield [url for url in urls if not url.endswith("/class")]  # QR codes have the page of a class
     finally:
         os.killpg(run.pid, signal.SIGINT)
@@ -86,7 +86,7 @@ def started(line: str, var: Path, before: list[str]) -> Iterator[list[str]]:
     assert "Beadbox has stopped." in read(output)
 
 
-def visited(url: str, before: list[str]) -> str:
+def visit_error(url: str, before: list[str]) -> str:
     """Return the error of a player on the other host at an address, or an empty string."""
     command = [*before, sys.executable, "-m", "tests.site.visitor_by_address", url, f"p{os.urandom(6).hex()}"]
     process = subprocess.run(command, cwd=BASE_DIR, capture_output=True, text=True, check=False)
@@ -102,33 +102,33 @@ def var(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_readme_shows_how_a_class_connects() -> None:
-    assert LINES[0] == "make run"
-    assert sum("BIND=" in line for line in LINES) >= 2
+    assert RUN_COMMANDS[0] == "make run"
+    assert sum("BIND=" in line for line in RUN_COMMANDS) >= 2
 
 
-OTHERS = [
+HEADERS_OF_OTHERS = [
     "BIND=:: make run",
     f"BIND=:: ALLOWED_HOSTS=' .example.org , [{V6.upper()}],' make run",
 ]
 """Lines that follow from the README."""
 
 
-@pytest.mark.parametrize("line", [*LINES, *OTHERS])
+@pytest.mark.parametrize("line", [*RUN_COMMANDS, *HEADERS_OF_OTHERS])
 def test_each_line_of_the_readme_starts_a_reachable_site(line: str, var: Path, cannot_try: CannotTry) -> None:
-    if reason := lacking():
+    if reason := missing_requirement():
         cannot_try(f"the lines of the README from a second host ({reason})")
         local_line = re.sub(r"\b(BIND|ALLOWED_HOSTS)=('[^']*'|\S+)", lambda match: f"{match[1]}=127.0.0.2", line)
-        with started(local_line, var, []) as urls:
-            assert not visited(urls[0], [])
+        with run_site(local_line, var, []) as urls:
+            assert not visit_error(urls[0], [])
         return
-    with two_hosts() as (site, other), started(line, var, site) as urls:
+    with make_two_hosts() as (site, other), run_site(line, var, site) as urls:
         assert urls
         for url in urls:
             if "BIND=" in line:
-                assert not visited(url, other)
+                assert not visit_error(url, other)
             else:
-                assert not visited(url, site)
-                assert "refused" in visited(url.replace("localhost", V4), other)
+                assert not visit_error(url, site)
+                assert "refused" in visit_error(url.replace("localhost", V4), other)
 
 
 def test_allowed_hosts_without_own_address_let_names_in(var: Path) -> None:
@@ -140,7 +140,7 @@ def test_allowed_hosts_without_own_address_let_names_in(var: Path) -> None:
             connection.request("GET", "/", headers={"Host": host})
             return connection.getresponse().status
 
-    with started("BIND=127.0.0.2 ALLOWED_HOSTS=.example.org PORT=8462 make run", var, []) as urls:
+    with run_site("BIND=127.0.0.2 ALLOWED_HOSTS=.example.org PORT=8462 make run", var, []) as urls:
         assert urls[0] == "http://example.org:8462"
         assert status("class.example.org:8462") == 200
         assert status("127.0.0.2:8462") == 400

@@ -196,7 +196,7 @@ async def test_frames_of_a_tournament_equal_the_recording() -> None:
 
 
 @pytest.fixture
-def quick(monkeypatch: pytest.MonkeyPatch, settings: Any) -> None:
+def quick_strength(monkeypatch: pytest.MonkeyPatch, settings: Any) -> None:
     """Make strength samples small, and searches long enough even on a busy machine."""
     settings.AI_TIME_BUDGET_S = settings.AI_QUICK_TIME_BUDGET_S = HANG_S
     for kind in KINDS.values():
@@ -204,7 +204,7 @@ def quick(monkeypatch: pytest.MonkeyPatch, settings: Any) -> None:
 
 
 @pytest.fixture
-def world(db: None, quick: None) -> dict[str, Any]:
+def world(db: None, quick_strength: None) -> dict[str, Any]:
     """Create a machine of each kind, and one row of each other sort. Return these rows with the owner's client."""
     first_ids()
     house_machines()
@@ -287,7 +287,7 @@ WRITES: list[tuple[str, str, Any]] = [
 ]
 
 
-def answered(world: dict[str, Any], method: str, path: str, body: Any = None) -> dict[str, Any]:
+def record_answer(world: dict[str, Any], method: str, path: str, body: Any = None) -> dict[str, Any]:
     answer = getattr(world["api"], method.lower())(path.format_map(world), body, format="json" if body else None)
     data = json.loads(answer.content) if answer.content else None
     request_line = f"{method} {path}"
@@ -300,9 +300,9 @@ def answered(world: dict[str, Any], method: str, path: str, body: Any = None) ->
 
 
 def test_get_responses_equal_the_recording(world: dict[str, Any]) -> None:
-    responses = [answered(world, "GET", path) for path in GETS.split()]
+    responses = [record_answer(world, "GET", path) for path in GETS.split()]
     (newest, *_) = next(one for one in responses if one["asked"].endswith("weights/snapshots"))["answer"]
-    responses.append(answered(world, "GET", f"/api/machines/weights/snapshots/{newest['id']}/weights"))
+    responses.append(record_answer(world, "GET", f"/api/machines/weights/snapshots/{newest['id']}/weights"))
     compare_with_recording("answers/get.json", responses)
     schema = yaml.safe_load(world["api"].get("/api/schema").content)
     forms = {path: re.sub(r"{\w+}", "[^/]+", path) for path, one in schema["paths"].items() if "get" in one}
@@ -315,7 +315,7 @@ def test_get_responses_equal_the_recording(world: dict[str, Any]) -> None:
 def test_write_responses_equal_the_recording(world: dict[str, Any]) -> None:
     responses = []
     for method, path, body in WRITES:
-        responses.append(answered(world, method, path, body))
+        responses.append(record_answer(world, method, path, body))
         if responses[-1]["status"] in (201, 202):
             answer = responses[-1]["answer"]
             world["latest"] = answer.get("code") or answer["id"]

@@ -11,7 +11,7 @@ from django.test import Client
 
 from games.accounts.authentication import user_and_session_of_socket
 from tests.factories import user
-from tests.site.test_settings import SAFE, setting
+from tests.site.test_settings import SAFE_ENV, read_settings
 
 pytestmark = pytest.mark.django_db
 OLD, NEW = "old-key-" * 8, "new-key-" * 8
@@ -26,29 +26,29 @@ def rotate(settings: Any, *fallbacks: str) -> None:
     settings.SECRET_KEY, settings.SECRET_KEY_FALLBACKS = NEW, list(fallbacks)
 
 
-def logged_in() -> Client:
+def log_in_browser() -> Client:
     browser = Client()
     browser.force_login(user("ada", email="ada@example.org"))
     return browser
 
 
-def knows(browser: Client) -> bool:
+def is_logged_in(browser: Client) -> bool:
     return browser.get("/account/tokens").status_code == 200
 
 
 def test_sessions_of_accounts_survive_and_end_with_the_fallback(settings: Any) -> None:
-    browser = logged_in()
+    browser = log_in_browser()
     rotate(settings, OLD)
-    assert knows(browser)
-    assert knows(browser)
+    assert is_logged_in(browser)
+    assert is_logged_in(browser)
     rotate(settings)
-    assert knows(browser), "the session was signed with the new key"
+    assert is_logged_in(browser), "the session was signed with the new key"
 
 
 def test_session_ends_without_the_fallback_key(settings: Any) -> None:
-    browser = logged_in()
+    browser = log_in_browser()
     rotate(settings)
-    assert not knows(browser)
+    assert not is_logged_in(browser)
 
 
 def test_guest_keeps_identity_after_rotation(settings: Any) -> None:
@@ -61,14 +61,14 @@ def test_guest_keeps_identity_after_rotation(settings: Any) -> None:
 
 
 def test_socket_keeps_the_session_of_its_browser(settings: Any) -> None:
-    browser = logged_in()
+    browser = log_in_browser()
     key = browser.cookies["sessionid"].value
     rotate(settings, OLD)
     scope = {"type": "websocket", "headers": [(b"cookie", f"sessionid={key}".encode())], "query_string": b""}
     user, _ = user_and_session_of_socket(scope, "read")
     assert user.get_username() == "ada"
     assert Session.objects.filter(pk=key).exists()
-    assert knows(browser)
+    assert is_logged_in(browser)
 
 
 def test_password_reset_link_survives_rotation(settings: Any) -> None:
@@ -82,5 +82,5 @@ def test_password_reset_link_survives_rotation(settings: Any) -> None:
 
 
 def test_fallback_keys_come_from_the_environment() -> None:
-    keys = setting("SECRET_KEY_FALLBACKS", **SAFE, SECRET_KEY_FALLBACKS="one,two")
+    keys = read_settings("SECRET_KEY_FALLBACKS", **SAFE_ENV, SECRET_KEY_FALLBACKS="one,two")
     assert json.dumps(keys["SECRET_KEY_FALLBACKS"]) == '["one", "two"]'

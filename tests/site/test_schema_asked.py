@@ -57,7 +57,7 @@ CHECKS: list[Any] = [
 ROOM = "k7m2pq"
 SEAT_TOKEN = "proves whose seat it is"
 EMPTY = "........."
-KNOWN: dict[str, list[Any]] = {
+EXISTING_VALUES: dict[str, list[Any]] = {
     "ref": ["learner", "keeper", "1", "hidden"],
     "run_id": ["1", "2"],
     "schedule_id": ["1"],
@@ -85,7 +85,7 @@ KNOWN: dict[str, list[Any]] = {
     "board": [EMPTY, "X...O...."],
 }
 """Existing values by the name of their parameter or field, since random values would never match."""
-RIGHT: dict[str, list[dict[str, Any]]] = {
+VALID_BODIES: dict[str, list[dict[str, Any]]] = {
     "POST /api/rooms": [
         {"opponent": "human"},
         {"first": "random", "second": "perfect"},
@@ -175,7 +175,7 @@ def test_every_api_response_matches_the_schema(
     tries = count()
 
     def ask(case: schemathesis.Case) -> None:
-        put_in_what_is_there(case, Random(f"{seed} {next(tries)}"))
+        insert_existing_values(case, Random(f"{seed} {next(tries)}"))
         text = case.as_curl_command(headers={})
         assume(text not in statuses[case.operation.label])
         statuses[case.operation.label].add(text)
@@ -193,7 +193,7 @@ def test_every_api_response_matches_the_schema(
     for operation in operations:
         cases = one_of([operation.as_strategy(mode) for mode in GenerationMode])
         # Endpoints for accounts only have one answer for guests.
-        n_cases = each if may_be_asked(operation, who) else each // 5
+        n_cases = each if may_be_called(operation, who) else each // 5
         how = hypothesis.settings(
             max_examples=n_cases,
             phases=[Phase.generate],
@@ -208,23 +208,23 @@ def test_every_api_response_matches_the_schema(
     assert answered.keys() >= answers
 
 
-def may_be_asked(operation: schemathesis.APIOperation, who: str) -> bool:
+def may_be_called(operation: schemathesis.APIOperation, who: str) -> bool:
     """Whether the operation needs no account by the schema, or the client has one."""
     return who == "an account" or {} in operation.definition.raw.get("security", [{}])
 
 
-def put_in_what_is_there(case: schemathesis.Case, chance: Random) -> None:
+def insert_existing_values(case: schemathesis.Case, chance: Random) -> None:
     """Put existing values into no field, into some fields, or into all fields."""
     how = chance.choice(["nowhere", "somewhere", "everywhere"])
-    if how == "everywhere" and case.operation.label in RIGHT:
-        case.body = {**chance.choice(RIGHT[case.operation.label])}
+    if how == "everywhere" and case.operation.label in VALID_BODIES:
+        case.body = {**chance.choice(VALID_BODIES[case.operation.label])}
         case.media_type = "application/json"
     for named in (case.path_parameters, case.query, case.headers, case.body):
         if how == "nowhere" or not isinstance(named, MutableMapping):
             continue
         for name in sorted(map(str, named)):
             is_meant = how == "everywhere" or named is case.path_parameters or chance.random() < 0.5
-            if name in KNOWN and is_meant:
-                named[name] = chance.choice(KNOWN[name])
-            elif name not in KNOWN and how == "everywhere" and named is case.query:
+            if name in EXISTING_VALUES and is_meant:
+                named[name] = chance.choice(EXISTING_VALUES[name])
+            elif name not in EXISTING_VALUES and how == "everywhere" and named is case.query:
                 named.pop(name)

@@ -10,11 +10,11 @@ import pytest
 from tests.sentences import ROOT, Sentence, sentences, split_sentences, text_of_template
 
 MOST_WORDS = 20
-NO_SUBJECT = re.compile(
+NO_SUBJECT_PATTERN = re.compile(
     r"(Whoever|Somebody|Nobody|Anybody)\b|(Who|What|Those (that|who)|So (many|long|that)|Such as)\b.*\.$"
 )
 """Relative clauses and indefinite words as subjects. Questions and headings ("What the columns mean") may use them."""
-HARD_TO_READ = re.compile(
+HARD_WORD_PATTERN = re.compile(
     "|".join(
         (
             r"\bwhoever\b",
@@ -60,14 +60,14 @@ HARD_TO_READ = re.compile(
 """Phrases that readers stumbled over, and similar ones."""
 
 
-def faults(sentence: Sentence) -> list[str]:
+def sentence_faults(sentence: Sentence) -> list[str]:
     """Return the faults of a sentence."""
     faulty = []
     if sentence.n_words > MOST_WORDS:
         faulty.append(f"{sentence.n_words} words")
-    if NO_SUBJECT.match(sentence.text) and not sentence.text.endswith("?"):
+    if NO_SUBJECT_PATTERN.match(sentence.text) and not sentence.text.endswith("?"):
         faulty.append("no subject at the beginning")
-    if turn := HARD_TO_READ.search(sentence.text):
+    if turn := HARD_WORD_PATTERN.search(sentence.text):
         faulty.append(f"“{turn[0]}”")
     return faulty
 
@@ -75,7 +75,7 @@ def faults(sentence: Sentence) -> list[str]:
 def test_sentences_are_short_and_begin_with_their_subject() -> None:
     read = sentences()
     assert len(read) > 2000
-    bad = [f"{one.file}: {', '.join(wrong)}: {one.text}" for one in read if (wrong := faults(one))]
+    bad = [f"{one.file}: {', '.join(wrong)}: {one.text}" for one in read if (wrong := sentence_faults(one))]
     assert bad == [], "\n".join(bad)
 
 
@@ -85,7 +85,7 @@ def test_labels_of_experiments_are_easy_to_read() -> None:
         nodes = list(ast.walk(ast.parse(path.read_text())))
         unread = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
         strings = [node for node in nodes if isinstance(node, ast.Constant) and id(node) not in unread]
-        wrong = [one.value for one in strings if HARD_TO_READ.search(str(one.value))]
+        wrong = [one.value for one in strings if HARD_WORD_PATTERN.search(str(one.value))]
         assert wrong == [], path.name
 
 
@@ -102,7 +102,7 @@ def test_labels_of_experiments_are_easy_to_read() -> None:
     ],
 )
 def test_faults_of_example_sentences_are_counted(text: str, wrong: int) -> None:
-    assert len(faults(Sentence("here", text))) == wrong
+    assert len(sentence_faults(Sentence("here", text))) == wrong
 
 
 def test_template_text_is_split_into_sentences() -> None:

@@ -27,7 +27,7 @@ def _forget_how_to_run() -> Iterator[None]:
     servers.find_unprivileged_way.cache_clear()
 
 
-def serve_and_ask(var: Path) -> None:
+def start_and_query_servers(var: Path) -> None:
     """Start both servers, query both, and stop them."""
     with servers.private_servers(var, database=True, redis=True):
         with psycopg.connect(servers.private_database_url(var)) as database:
@@ -57,7 +57,7 @@ def test_a_stale_pid_file_does_not_stop_the_server(pid: str, prepared: Path) -> 
         child.wait()
     number = os.getpid() if pid == "another program" else child.pid
     (prepared / "postgres" / "postmaster.pid").write_text(f"{number}\n{prepared / 'postgres'}\n")
-    serve_and_ask(prepared)
+    start_and_query_servers(prepared)
     child.wait()
 
 
@@ -104,7 +104,7 @@ def test_data_of_another_version_is_refused_with_a_sentence(tmp_path: Path) -> N
 def test_an_interrupted_initdb_begins_again(tmp_path: Path) -> None:
     (tmp_path / "postgres" / "base").mkdir(parents=True)
     (tmp_path / "postgres" / "postgresql.conf").write_text("half")
-    serve_and_ask(tmp_path)
+    start_and_query_servers(tmp_path)
 
 
 @pytest.mark.parametrize("name", ["long" * 30, "a path with spaces, ümlauts & 100%"])
@@ -114,14 +114,14 @@ def test_too_long_path_gets_a_short_socket_folder(name: str, tmp_path: Path) -> 
     assert var not in socket.parents
     assert len(os.fsencode(socket)) <= servers.MAX_SOCKET_PATH_BYTES
     assert servers.socket_dir(var) != servers.socket_dir(tmp_path / f"{name}r")
-    serve_and_ask(var)
+    start_and_query_servers(var)
     assert stat.S_IMODE(socket.parent.stat().st_mode) == 0o700
     for left in socket.parent.iterdir():
         left.unlink()
     socket.parent.rmdir()
 
 
-def why_not(way: servers.UnprivilegedWay) -> str:
+def reason_against(way: servers.UnprivilegedWay) -> str:
     """Return the reason why this machine cannot run PostgreSQL in this way; an empty string if it can.
 
     The function finds the reason without the code under test.
@@ -158,7 +158,7 @@ def test_postgresql_runs_in_each_way_this_machine_allows(
     way: servers.UnprivilegedWay, without_user_data: None, cannot_try: CannotTry, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(servers, "UNPRIVILEGED_WAYS", (way,))
-    if reason := why_not(way):
+    if reason := reason_against(way):
         with pytest.raises(ServerError, match="run this as an ordinary user, or set DATABASE_URL"):
             servers.find_unprivileged_way()
         cannot_try(f"PostgreSQL by {' '.join(way.prefix)} ({reason})")
@@ -171,8 +171,8 @@ def test_postgresql_runs_in_each_way_this_machine_allows(
         else:  # everything is below a closed home, even PostgreSQL
             (place / "bin").symlink_to(servers.postgres_bin())
             monkeypatch.setattr(servers, "postgres_bin", lambda: place / "bin")
-        serve_and_ask(place / "var")
-        serve_and_ask(place / "var")  # again, on the data left by the first
+        start_and_query_servers(place / "var")
+        start_and_query_servers(place / "var")  # again, on the data left by the first
         assert (place / "var" / "postgres" / "PG_VERSION").stat().st_uid == (way.owner or os.geteuid())
 
 
@@ -226,12 +226,12 @@ def test_data_changes_owner_when_the_way_changes(
             servers._make_private_dir(Path("/"))
         cannot_try("data that changes hands (only root may give it away)")
         return
-    for way in [way for way in servers.UNPRIVILEGED_WAYS[:2] if not why_not(way)]:
+    for way in [way for way in servers.UNPRIVILEGED_WAYS[:2] if not reason_against(way)]:
         monkeypatch.setattr(servers, "UNPRIVILEGED_WAYS", (way,))
         servers.find_unprivileged_way.cache_clear()
         for left_by in (0, servers.UNPRIVILEGED_ID):
             servers._make_private_dir(tmp_path / "postgres", left_by)
-            serve_and_ask(tmp_path)
+            start_and_query_servers(tmp_path)
             assert {path.stat().st_uid for path in (tmp_path / "postgres").rglob("*")} == {way.owner or 0}
 
 

@@ -18,7 +18,7 @@ from menace_site.local.addresses import default_hosts
 from menace_site.server.checks import REMOVED_SETTINGS
 from tests.waiting import HANG_S
 
-SAFE = {
+SAFE_ENV = {
     "SECRET_KEY": "k1-" + "abcdefghijklmnopqrstuvwxyz0123456789" * 2,
     "ALLOWED_HOSTS": "beads.example",
     "DATABASE_URL": "postgres://app@db.example/app",
@@ -27,9 +27,9 @@ SAFE = {
 }
 
 
-PRELOADED = ["celery", "django.core.management.commands.check", "beadbox.learners.built_in", "reportlab"]
+PRELOADED_MODULES = ["celery", "django.core.management.commands.check", "beadbox.learners.built_in", "reportlab"]
 """Slow imports that read no setting: one process does them, and each case is forked from it."""
-multiprocessing.set_forkserver_preload(PRELOADED)
+multiprocessing.set_forkserver_preload(PRELOADED_MODULES)
 
 
 def django(*command: str, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -65,7 +65,7 @@ def deploy_check(**environment: str) -> subprocess.CompletedProcess[str]:
     return django("manage.py", "check", "--deploy", "--fail-level", "WARNING", **environment)
 
 
-def faults(**environment: str) -> list[str]:
+def setting_faults(**environment: str) -> list[str]:
     """Return the errors that the site's own check finds in settings; Django's apps are not loaded."""
     code = """
 from django.core.checks import ERROR
@@ -77,7 +77,7 @@ print(*(str(one).replace("\\n", " ") for one in check_settings(None) if one.leve
     return process.stdout.splitlines()
 
 
-def setting(*names: str, **environment: str) -> dict[str, object]:
+def read_settings(*names: str, **environment: str) -> dict[str, object]:
     code = f"""
 import json
 from django.conf import settings
@@ -90,14 +90,14 @@ print(json.dumps({{name: getattr(settings, name) for name in {names!r}}}, defaul
 
 
 def test_safe_settings_pass_every_deployment_check() -> None:
-    process = deploy_check(**SAFE)
+    process = deploy_check(**SAFE_ENV)
     assert process.returncode == 0, process.stderr
     assert "no issues" in process.stdout
 
 
 @pytest.mark.parametrize("local", [{}, {"BEADBOX_LOCAL": "1"}])
 def test_removed_setting_is_named_with_its_replacement(local: dict[str, str]) -> None:
-    process = django("manage.py", "check", **SAFE, **local, THROTTLE_SEAT="9/min", AI_THREADS="2")
+    process = django("manage.py", "check", **SAFE_ENV, **local, THROTTLE_SEAT="9/min", AI_THREADS="2")
     assert process.returncode == 0
     assert "THROTTLE_SEAT is set, and the site no longer reads it" in process.stderr
     assert "Set THROTTLE_ROOM instead" in process.stderr
@@ -137,13 +137,13 @@ def test_removed_setting_is_named_with_its_replacement(local: dict[str, str]) ->
     ],
 )
 def test_an_unsafe_setting_is_an_error_that_names_it(unsafe: dict[str, str], check_id: str) -> None:
-    [fault] = faults(**{**SAFE, **unsafe})
+    [fault] = setting_faults(**{**SAFE_ENV, **unsafe})
     assert check_id in fault
     assert next(iter(unsafe)) in fault
 
 
 def test_error_fails_the_deployment_check() -> None:
-    process = deploy_check(**{**SAFE, "SECRET_KEY": "short"})
+    process = deploy_check(**{**SAFE_ENV, "SECRET_KEY": "short"})
     assert process.returncode != 0
     assert "beadbox.E001" in process.stderr
 
@@ -159,7 +159,7 @@ def test_error_fails_the_deployment_check() -> None:
     ],
 )
 def test_mail_server_needs_tls_loopback_or_an_explicit_choice(way: dict[str, str]) -> None:
-    assert faults(**SAFE, **way) == []
+    assert setting_faults(**SAFE_ENV, **way) == []
 
 
 @pytest.mark.parametrize(
@@ -175,55 +175,59 @@ def test_mail_server_needs_tls_loopback_or_an_explicit_choice(way: dict[str, str
 def test_local_run_that_sends_mail_needs_its_site_url(
     environment: dict[str, str], is_fine: bool, tmp_path: Path
 ) -> None:
-    assert (faults(BEADBOX_LOCAL="1", BEADBOX_VAR=str(tmp_path), **environment) == []) == is_fine
+    assert (setting_faults(BEADBOX_LOCAL="1", BEADBOX_VAR=str(tmp_path), **environment) == []) == is_fine
 
 
 def test_trusted_origin_of_forms_is_the_site_url() -> None:
-    assert setting("CSRF_TRUSTED_ORIGINS", **SAFE) == {"CSRF_TRUSTED_ORIGINS": ["https://beads.example"]}
-    assert setting("CSRF_TRUSTED_ORIGINS", **SAFE | {"SITE_URL": ""}) == {"CSRF_TRUSTED_ORIGINS": []}
+    assert read_settings("CSRF_TRUSTED_ORIGINS", **SAFE_ENV) == {"CSRF_TRUSTED_ORIGINS": ["https://beads.example"]}
+    assert read_settings("CSRF_TRUSTED_ORIGINS", **SAFE_ENV | {"SITE_URL": ""}) == {"CSRF_TRUSTED_ORIGINS": []}
 
 
 def test_metrics_are_refused_by_default(tmp_path: Path) -> None:
-    for environment in (SAFE, {"BEADBOX_LOCAL": "1", "BEADBOX_VAR": str(tmp_path)}):
-        assert setting("METRICS_ADDRESSES", **environment) == {"METRICS_ADDRESSES": []}
+    for environment in (SAFE_ENV, {"BEADBOX_LOCAL": "1", "BEADBOX_VAR": str(tmp_path)}):
+        assert read_settings("METRICS_ADDRESSES", **environment) == {"METRICS_ADDRESSES": []}
 
 
 def test_mail_is_not_sent_before_a_mail_server_is_set(tmp_path: Path) -> None:
-    assert setting("EMAIL_BACKEND", **SAFE) == {"EMAIL_BACKEND": "django.core.mail.backends.dummy.EmailBackend"}
+    assert read_settings("EMAIL_BACKEND", **SAFE_ENV) == {
+        "EMAIL_BACKEND": "django.core.mail.backends.dummy.EmailBackend"
+    }
     local = {"BEADBOX_LOCAL": "1", "BEADBOX_VAR": str(tmp_path)}
-    assert setting("EMAIL_BACKEND", **local) == {"EMAIL_BACKEND": "django.core.mail.backends.console.EmailBackend"}
+    assert read_settings("EMAIL_BACKEND", **local) == {
+        "EMAIL_BACKEND": "django.core.mail.backends.console.EmailBackend"
+    }
 
 
 def test_a_site_without_a_second_factor_starts_with_a_warning() -> None:
-    process = deploy_check(**SAFE, STAFF_SECOND_FACTOR="0")
+    process = deploy_check(**SAFE_ENV, STAFF_SECOND_FACTOR="0")
     assert process.returncode == 0, process.stderr
     assert "beadbox.I001" in process.stderr
 
 
 def test_production_is_secure_and_a_local_run_is_plain_http(tmp_path: Path) -> None:
     names = ("SESSION_COOKIE_SECURE", "CSRF_COOKIE_SECURE", "SECURE_SSL_REDIRECT", "DEBUG")
-    assert setting(*names, **SAFE) == dict(zip(names, (True, True, True, False), strict=True))
+    assert read_settings(*names, **SAFE_ENV) == dict(zip(names, (True, True, True, False), strict=True))
     local = {"BEADBOX_LOCAL": "1", "BEADBOX_VAR": str(tmp_path)}
-    assert setting(*names, **local) == dict.fromkeys(names, False)
+    assert read_settings(*names, **local) == dict.fromkeys(names, False)
 
 
 def test_local_run_keeps_its_generated_secret_key(tmp_path: Path) -> None:
     local = {"BEADBOX_LOCAL": "1", "BEADBOX_VAR": str(tmp_path)}
-    first = setting("SECRET_KEY", **local)
-    assert setting("SECRET_KEY", **local) == first
+    first = read_settings("SECRET_KEY", **local)
+    assert read_settings("SECRET_KEY", **local) == first
     assert len(str(first["SECRET_KEY"])) >= 50
     assert stat.S_IMODE((tmp_path / "secret_key").stat().st_mode) == 0o600
 
 
 def test_urls_locate_data_and_only_web_processes_pool() -> None:
-    environment = {**SAFE, "DATABASE_URL": "postgres://app:word@db.example:6543/beads?sslmode=require"}
-    database = setting("DATABASES", **environment)["DATABASES"]["default"]  # type: ignore[index]
+    environment = {**SAFE_ENV, "DATABASE_URL": "postgres://app:word@db.example:6543/beads?sslmode=require"}
+    database = read_settings("DATABASES", **environment)["DATABASES"]["default"]  # type: ignore[index]
     assert (database["HOST"], database["PORT"], database["NAME"]) == ("db.example", 6543, "beads")
     options = {"sslmode": "require", "server_side_binding": True, "prepare_threshold": 5}
     vanished = {"keepalives_idle": 5, "keepalives_interval": 2, "keepalives_count": 3, "tcp_user_timeout": 10_000}
     options |= {**vanished, "connect_timeout": 5}
     assert database["OPTIONS"] == options
-    pooled = setting("DATABASES", **environment, BEADBOX_DB_POOL="1")["DATABASES"]["default"]  # type: ignore[index]
+    pooled = read_settings("DATABASES", **environment, BEADBOX_DB_POOL="1")["DATABASES"]["default"]  # type: ignore[index]
     pool = pooled["OPTIONS"].pop("pool")
     assert pooled["OPTIONS"] == options
     assert (pool["min_size"], pool["max_size"], pool["reconnect_timeout"]) == (2, 6, 0.25)
@@ -232,30 +236,42 @@ def test_urls_locate_data_and_only_web_processes_pool() -> None:
 
 
 def test_unix_socket_urls_are_spelt_for_each_client() -> None:
-    values = setting("CELERY_BROKER_URL", "REDIS_URL", **{**SAFE, "REDIS_URL": "unix:///run/valkey.sock?db=3"})
+    values = read_settings(
+        "CELERY_BROKER_URL", "REDIS_URL", **{**SAFE_ENV, "REDIS_URL": "unix:///run/valkey.sock?db=3"}
+    )
     assert values["CELERY_BROKER_URL"] == "redis+socket:///run/valkey.sock?virtual_host=3"
-    assert setting("CELERY_BROKER_URL", **SAFE)["CELERY_BROKER_URL"] == SAFE["REDIS_URL"]
+    assert read_settings("CELERY_BROKER_URL", **SAFE_ENV)["CELERY_BROKER_URL"] == SAFE_ENV["REDIS_URL"]
 
 
-LISTS = ("ALLOWED_HOSTS", "CSRF_TRUSTED_ORIGINS", "SECRET_KEY_FALLBACKS", "METRICS_ADDRESSES", "AI_CORS_ORIGINS")
+LIST_SETTINGS = (
+    "ALLOWED_HOSTS",
+    "CSRF_TRUSTED_ORIGINS",
+    "SECRET_KEY_FALLBACKS",
+    "METRICS_ADDRESSES",
+    "AI_CORS_ORIGINS",
+)
 
 
 def test_lists_of_the_environment_have_no_blanks_or_empties() -> None:
-    environment = dict.fromkeys(LISTS, " one , two.example,, ,")
-    assert setting(*LISTS, **{**SAFE, **environment}) == {name: ["one", "two.example"] for name in LISTS}
+    environment = dict.fromkeys(LIST_SETTINGS, " one , two.example,, ,")
+    assert read_settings(*LIST_SETTINGS, **{**SAFE_ENV, **environment}) == {
+        name: ["one", "two.example"] for name in LIST_SETTINGS
+    }
 
 
 def test_impossible_allowed_host_is_refused_by_name() -> None:
-    process = deploy_check(**{**SAFE, "ALLOWED_HOSTS": "beadbox.example, https://beadbox.example"})
+    process = deploy_check(**{**SAFE_ENV, "ALLOWED_HOSTS": "beadbox.example, https://beadbox.example"})
     assert process.returncode != 0
     assert "ImproperlyConfigured: ALLOWED_HOSTS has 'https://beadbox.example'" in process.stderr
 
 
 def test_open_bind_allows_the_addresses_of_this_computer(tmp_path: Path) -> None:
     local = {"BEADBOX_LOCAL": "1", "BEADBOX_VAR": str(tmp_path)}
-    assert setting("ALLOWED_HOSTS", **local) == {"ALLOWED_HOSTS": ["localhost", "127.0.0.1", "[::1]"]}
-    assert setting("ALLOWED_HOSTS", **local, BIND="0.0.0.0") == {"ALLOWED_HOSTS": default_hosts("0.0.0.0")}
-    assert setting("ALLOWED_HOSTS", **local, BIND="::", ALLOWED_HOSTS="a.example") == {"ALLOWED_HOSTS": ["a.example"]}
+    assert read_settings("ALLOWED_HOSTS", **local) == {"ALLOWED_HOSTS": ["localhost", "127.0.0.1", "[::1]"]}
+    assert read_settings("ALLOWED_HOSTS", **local, BIND="0.0.0.0") == {"ALLOWED_HOSTS": default_hosts("0.0.0.0")}
+    assert read_settings("ALLOWED_HOSTS", **local, BIND="::", ALLOWED_HOSTS="a.example") == {
+        "ALLOWED_HOSTS": ["a.example"]
+    }
 
 
 @pytest.mark.parametrize(
@@ -268,4 +284,4 @@ def test_open_bind_allows_the_addresses_of_this_computer(tmp_path: Path) -> None
 )
 def test_scope_of_strict_transport_security_is_a_setting(environment: dict[str, str], expected: list[bool]) -> None:
     names = ("SECURE_HSTS_INCLUDE_SUBDOMAINS", "SECURE_HSTS_PRELOAD")
-    assert list(setting(*names, **SAFE, **environment).values()) == expected
+    assert list(read_settings(*names, **SAFE_ENV, **environment).values()) == expected

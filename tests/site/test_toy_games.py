@@ -53,7 +53,7 @@ def staff() -> Any:
     return user("staff", is_staff=True, is_superuser=True)
 
 
-def made(game: Game[Any, Any], account: Any) -> list[Machine]:
+def create_machines(game: Game[Any, Any], account: Any) -> list[Machine]:
     """Create by the API a machine for each side of a game that has box machines."""
     machines = []
     for side in Side if game.takes_boxes else ():
@@ -64,7 +64,7 @@ def made(game: Game[Any, Any], account: Any) -> list[Machine]:
     return machines
 
 
-def trained(machine: Machine, account: Any, opponent: str = "random") -> None:
+def train_machine(machine: Machine, account: Any, opponent: str = "random") -> None:
     run = training_run_request(user=account, machine=machine.slug, stages=[Stage(opponent, 20)], seed=1)
     claimed = RUNS.claim(run.pk)
     assert claimed is not None
@@ -114,9 +114,9 @@ def test_every_linked_page_of_toy_games_loads(client: Client, staff: Any, no_pag
     client.force_login(staff)
     addresses = ["/", "/ai", "/machines", "/account"]
     for game in TOYS:
-        machines = made(game, staff)
+        machines = create_machines(game, staff)
         for machine in machines:
-            trained(machine, staff)
+            train_machine(machine, staff)
         for opponent in [{"opponent": "random"}, *({"opponent": "machine", "machine": m.slug} for m in machines[1:])]:
             body = {"game": game.slug, "side": "0", **opponent}
             address = client.post(reverse("room_create"), body, follow=True).redirect_chain[-1][0]
@@ -154,7 +154,7 @@ async def test_match_of_a_toy_game_is_played_over_a_socket(game: Game[Any, Any])
 @with_boxes
 @pytest.mark.sampled(1)
 def test_machines_learn_toy_games_in_matches_and_training(staff: Any, game: Game[Any, Any]) -> None:
-    machines = made(game, staff)
+    machines = create_machines(game, staff)
     first, second = (machine.slug for machine in machines)
     watched = room_create(person=guest(), game=game.slug, first=first, second=second)
     while (state := room_view(room_get(watched.room.code)))["status"] == "playing":
@@ -164,7 +164,7 @@ def test_machines_learn_toy_games_in_matches_and_training(staff: Any, game: Game
         for slot in draw["slots"]:
             assert len(slot["paths"]) == len(slot["names"]) == len(slot["moves"])
     for machine, opponent in zip(machines, ("random", first), strict=True):
-        trained(machine, staff, opponent)
+        train_machine(machine, staff, opponent)
         machine.refresh_from_db()
         assert machine.n_lessons >= 2
     assert ledger_errors() == []
@@ -219,7 +219,7 @@ def test_ai_api_gives_advice_on_toy_games(staff: Any, game: Game[Any, Any]) -> N
     assert move["move"]["move"] in legal
     assert move["paths"].keys() == set(legal)
     assert len(api.post("/api/ai/evaluate", body, format="json").json()["legalMoves"]) == len(legal)
-    for machine in made(game, staff)[:1]:
+    for machine in create_machines(game, staff)[:1]:
         answer = api.post("/api/ai/move", {**body, "machine": machine.slug}, format="json").json()
         assert sum(one["probability"] for one in answer["candidateMoves"]) == pytest.approx(1)
 
@@ -239,7 +239,7 @@ def test_game_without_machines_refuses_one_with_a_sentence(client: Client, staff
 @pytest.mark.django_db
 @every_toy
 def test_tournament_of_toy_games_is_played_or_refused(staff: Any, game: Game[Any, Any]) -> None:
-    machines = made(game, staff)
+    machines = create_machines(game, staff)
     entries = [machine.slug for machine in machines] or ["random", "easy"]
     body = {"game": game.slug, "entries": entries, "games": 10}
     if game.listable:
@@ -257,7 +257,7 @@ def test_tournament_of_toy_games_is_played_or_refused(staff: Any, game: Game[Any
 def test_admin_shows_rows_of_toy_games(client: Client, staff: Any) -> None:
     client.force_login(staff)
     for game in TOYS:
-        machines = made(game, staff)
+        machines = create_machines(game, staff)
         for opponent in ({"opponent": "random"}, *({"opponent": "machine", "machine": m.slug} for m in machines[1:])):
             seated = room_create(person=guest(), game=game.slug, side=Side.FIRST, **opponent)
             play_out(seated.room.code, guest())

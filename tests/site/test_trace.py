@@ -27,7 +27,7 @@ in_db = database_sync_to_async
 pytestmark = pytest.mark.django_db(transaction=True)
 
 N_REPEATS = 3
-REACHED = (12, 18)
+MIN_REACHABLE = (12, 18)
 HANDLE = ("games/live/consumers.py", "RoomConsumer.handle")
 
 
@@ -52,7 +52,7 @@ def figures(traces: list[Trace]) -> tuple[int, ...]:
     return tuple(map(max, *each)) if len(each) > 1 else each[0]
 
 
-def hold(name: str, found: tuple[int, ...], limits: tuple[int, ...]) -> None:
+def require_limits(name: str, found: tuple[int, ...], limits: tuple[int, ...]) -> None:
     sys.stdout.write(f"{name}: {' / '.join(map(str, found))}, at most {' / '.join(map(str, limits))}\n")
     assert all(one <= limit for one, limit in zip(found, limits, strict=True))
 
@@ -75,15 +75,16 @@ async def test_trace_of_a_live_move_stays_within_limits(monkeypatch: pytest.Monk
                     state = await socket.expect("state")
                 worst += moves[:-1]
                 last += moves[-1:]
-    hold("a live move, the worst", figures(worst), (120, 26, 107, 79, 18))
-    hold("a live move, the last", figures(last), (153, 35, 141, 109, 25))
+    require_limits("a live move, the worst", figures(worst), (120, 26, 107, 79, 18))
+    require_limits("a live move, the last", figures(last), (153, 35, 141, 109, 25))
     worst_move = max(worst, key=lambda trace: (len(trace.modules), len(trace.functions)))
     reachable = Trace(tuple(Reader().reachable(HANDLE, worst_move.functions))).without_library().modules
     modules = worst_move.without_library().modules
     sys.stdout.write(
-        f"go to definition: {len(reachable)} of {len(modules)} modules, at least {REACHED[0]} of {REACHED[1]}\n"
+        f"go to definition: {len(reachable)} of {len(modules)} modules,"
+        f" at least {MIN_REACHABLE[0]} of {MIN_REACHABLE[1]}\n"
     )
-    assert len(reachable) / len(modules) >= REACHED[0] / REACHED[1]
+    assert len(reachable) / len(modules) >= MIN_REACHABLE[0] / MIN_REACHABLE[1]
 
 
 def trace_of(journey: Callable[[], Any]) -> list[Trace]:
@@ -104,7 +105,7 @@ def test_trace_of_an_ai_move_stays_within_limits() -> None:
     def journey() -> None:
         assert Client().post("/api/ai/move", body, content_type="application/json").json()["box"]
 
-    hold("AI move of a machine", figures(trace_of(journey))[:2], (90, 28))
+    require_limits("AI move of a machine", figures(trace_of(journey))[:2], (90, 28))
 
 
 def test_trace_of_a_training_run_stays_within_limits(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -124,9 +125,9 @@ def test_trace_of_a_training_run_stays_within_limits(monkeypatch: pytest.MonkeyP
         assert claimed is not None
         assert run_execute(claimed).games_done == 3000
 
-    hold("form to run", figures(trace_of(ask))[:2], (63, 31))
+    require_limits("form to run", figures(trace_of(ask))[:2], (63, 31))
     runs = list(TrainingRun.objects.values_list("pk", flat=True))
-    hold("run to stored", figures(trace_of(train))[:2], (125, 37))
+    require_limits("run to stored", figures(trace_of(train))[:2], (125, 37))
 
 
 def test_recorder_covers_every_thread_until_it_stops() -> None:
@@ -150,7 +151,7 @@ def test_return_to_a_module_counts_as_another_entry() -> None:
     assert figures([trace, Trace((("games/c.py", "four"),))]) == (3, 2, 1, 2, 1)
 
 
-READ = {
+MODULE_SOURCES = {
     "store.py": "from inner import move_store\n",
     "inner.py": "class Change:\n    def __init__(self): ...\ndef move_store(): Change()\ndef lost(): ...\n",
     "real.py": "class Real:\n    def choose(self): ...\n",
@@ -170,7 +171,7 @@ class Consumer:
 
 def test_go_to_definition_ends_at_indirect_calls(tmp_path: Path) -> None:
     """Protocols, partials and callbacks end the search for the definition of a call."""
-    for name, text in READ.items():
+    for name, text in MODULE_SOURCES.items():
         (tmp_path / name).write_text(text)
     store_functions = {("inner.py", "move_store"), ("inner.py", "Change.__init__")}
     handle = ("consumer.py", "Consumer.handle")

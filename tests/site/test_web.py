@@ -63,8 +63,8 @@ class Server:
             env={**os.environ, "TOLD": str(folder)},
         )
 
-    def starting(self) -> list[int]:
-        """The processes that have begun to start."""
+    def started_pids(self) -> list[int]:
+        """Return the ids of all processes that have begun to start, dead ones included."""
         return [int(file.name.removeprefix("starts-")) for file in self.folder.glob("starts-*")]
 
     def status(self) -> int | None:
@@ -112,7 +112,9 @@ def slow_site() -> Any:
     return site
 
 
-def asked(server: Server, method: str, accept: str, body: bytes | None = None) -> tuple[http.client.HTTPResponse, str]:
+def send_request(
+    server: Server, method: str, accept: str, body: bytes | None = None
+) -> tuple[http.client.HTTPResponse, str]:
     connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=PAGE_HANG_S)
     with contextlib.closing(connection):
         connection.request(method, "/", body, {"Accept": accept})
@@ -121,17 +123,17 @@ def asked(server: Server, method: str, accept: str, body: bytes | None = None) -
 
 
 def test_fallback_answers_until_a_process_serves(importing: Server) -> None:
-    page, text = asked(importing, "GET", "text/html")
+    page, text = send_request(importing, "GET", "text/html")
     assert (page.status, page.getheader("Retry-After")) == (503, "2")
     assert 'http-equiv="refresh"' in text
     for method, body in (("GET", None), ("POST", b"x" * 2**20), ("DELETE", None)):
-        refusal, text = asked(importing, method, "*/*", body)
+        refusal, text = send_request(importing, method, "*/*", body)
         assert (refusal.status, json.loads(text)["code"]) == (503, "unavailable")
         assert {refusal.getheader(name) for name in ("X-Content-Type-Options", "X-Frame-Options")} == {
             "nosniff",
             "DENY",
         }
-    head, text = asked(importing, "HEAD", "text/html")
+    head, text = send_request(importing, "HEAD", "text/html")
     assert (head.status, text) == (503, "")
     for file in ("import", "start"):
         (importing.folder / file).touch()
@@ -161,14 +163,14 @@ def test_slow_clients_delay_no_other(importing: Server) -> None:
 
 def test_no_process_answers_before_the_site_is_ready(server: Server) -> None:
     """Killed processes are replaced."""
-    assert wait_until(lambda: len(server.starting()) == N_PROCESSES)
+    assert wait_until(lambda: len(server.started_pids()) == N_PROCESSES)
     assert server.status() is None, "the proxy goes to another host instead"
     (server.folder / "start").touch()
     assert wait_until(lambda: server.status() == 200)
-    killed = server.starting()
+    killed = server.started_pids()
     for pid in killed:
         os.kill(pid, signal.SIGKILL)
-    assert wait_until(lambda: len(set(server.starting()) - set(killed)) == N_PROCESSES)
+    assert wait_until(lambda: len(set(server.started_pids()) - set(killed)) == N_PROCESSES)
     assert wait_until(lambda: server.status() == 200)
 
 
@@ -176,9 +178,9 @@ def test_no_process_answers_before_the_site_is_ready(server: Server) -> None:
 def test_hanging_process_is_replaced(server: Server) -> None:
     (server.folder / "start").touch()
     assert wait_until(lambda: server.status() == 200)
-    hung = server.starting()[0]
+    hung = server.started_pids()[0]
     os.kill(hung, signal.SIGSTOP)
-    assert wait_until(lambda: len(server.starting()) == N_PROCESSES + 1)
+    assert wait_until(lambda: len(server.started_pids()) == N_PROCESSES + 1)
     assert not Path(f"/proc/{hung}").exists()
     assert wait_until(lambda: server.status() == 200)
 

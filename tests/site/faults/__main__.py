@@ -51,7 +51,7 @@ from tests.waiting import HANG_S, wait_until
 
 N_PEOPLE, N_WATCHERS = sized((20, 8), (4, 2))
 """Enough watchers that both web processes have some."""
-ENDLESS = 1_000_000_000_000
+N_ENDLESS_GAMES = 1_000_000_000_000
 """Games of a training run that does not end by itself."""
 GAME = "hexapawn"
 """The game of the training run: it has few boxes, so that their rows fit on the small disk."""
@@ -63,10 +63,10 @@ SHORT_S = sized(6.0, 2.0)
 """Seconds for which a process hangs: longer than any wait for an answer."""
 ANSWERED_S, SHOWN_S, RETURNED_S, DEARER_MS = 3.0, 2.0, 4.0, 100.0
 """The limits: until an answer, until every page knows, until all play again; and extra time per move."""
-STUCK_MS = 1000.0
+MAX_STUCK_MS = 1000.0
 """Extra time that only a move blocked by a hung process takes."""
 DISK_MB = 600
-LEFT = sized(100_000, 30_000)
+N_EXPIRED_SESSIONS = sized(100_000, 30_000)
 """Number of expired sessions, which retention needs a second to delete."""
 CLOCK = Path(__file__).with_name("clock.c")
 CLONE_NEWNET = 0x40000000
@@ -103,7 +103,7 @@ Bound = Callable[[Scene, Result], None]
 # Faults
 
 
-def found(group: str, *, is_leader: bool | None = None) -> list[Process]:
+def find_processes(group: str, *, is_leader: bool | None = None) -> list[Process]:
     """Return the processes of a group of ``live_site.GROUPS``, busiest first; leaders or others by ``is_leader``."""
     of_group = [one for one in our_processes() if one.group == group and is_leader in {None, one.is_leader}]
     assert of_group, f"there is no {group}"
@@ -117,11 +117,11 @@ def send(number: signal.Signals, pids: Sequence[int]) -> None:
             os.kill(pid, number)
 
 
-def killed(
+def kill_processes(
     scene: Scene, group: str, *, is_leader: bool | None = None, at_most: int = 99, seconds: float = SHORT_S
 ) -> None:
     """Kill processes at once; the site has to recover by itself."""
-    pids = [one.pid for one in found(group, is_leader=is_leader)[:at_most]]
+    pids = [one.pid for one in find_processes(group, is_leader=is_leader)[:at_most]]
     scene.note_now()
     send(signal.SIGKILL, pids)
     died = wait_until(lambda: not {one.pid for one in our_processes()} & set(pids))
@@ -129,23 +129,23 @@ def killed(
     time.sleep(seconds)
 
 
-GONE = ("Z", "")
+DEAD_STATES = ("Z", "")
 """States of a process that has died."""
 
 
-def hung(
+def hang_processes(
     scene: Scene, group: str, *, is_leader: bool | None = None, at_most: int = 99, seconds: float = SHORT_S
 ) -> None:
     """Stop processes for a while. A web process that hangs may be replaced meanwhile, after 5 s."""
-    pids = [one.pid for one in found(group, is_leader=is_leader)[:at_most]]
+    pids = [one.pid for one in find_processes(group, is_leader=is_leader)[:at_most]]
     scene.note_now()
     send(signal.SIGSTOP, pids)
     # Sessions of PostgreSQL end at any time, so some may have ended before the signal.
-    assert wait_until(lambda: all(_state(pid) in ("T", *GONE) for pid in pids)), f"{group} did not hang"
+    assert wait_until(lambda: all(_state(pid) in ("T", *DEAD_STATES) for pid in pids)), f"{group} did not hang"
     pids = [pid for pid in pids if _state(pid) == "T"]
     assert pids, f"{group} was gone before it could hang"
     time.sleep(seconds)
-    assert all(_state(pid) in ("T", *(GONE if group == "web" else ())) for pid in pids), f"{group} goes on"
+    assert all(_state(pid) in ("T", *(DEAD_STATES if group == "web" else ())) for pid in pids), f"{group} goes on"
     scene.note_now()
     send(signal.SIGCONT, pids)
     time.sleep(CALM_S)
@@ -169,7 +169,7 @@ class Returning(threading.Thread):
         self.site, self.group = scene.site, group
         self.session = psycopg.connect(**connection.get_connection_params(), autocommit=True)
         """A session opened before the kill: it ends even if PostgreSQL is away for a moment only."""
-        self.before = {one.pid for one in found(group)}
+        self.before = {one.pid for one in find_processes(group)}
         self.answered: dict[str, float] = {}
         """Time of the first answer with each status, by ``time.perf_counter``."""
         self.recovered_at = 0.0
@@ -211,7 +211,7 @@ class Returning(threading.Thread):
     def started(self) -> list[tuple[float, float]]:
         """Return the start of each new process of the group, by ``time.perf_counter``, and its processor seconds."""
         began = []
-        for one in found(self.group):
+        for one in find_processes(self.group):
             with contextlib.suppress(OSError):  # a process that has ended since, as sessions of PostgreSQL do
                 began += [(_began_at(one.pid), one.cpu_s)] if one.pid not in self.before else []
         return sorted(began)
@@ -223,7 +223,7 @@ def _began_at(pid: int) -> float:
 
 
 @contextlib.contextmanager
-def returning(scene: Scene, group: str) -> Iterator[None]:
+def watch_return(scene: Scene, group: str) -> Iterator[None]:
     """Note how the time splits up between a kill in the block and a ready site."""
     watch = Returning(scene, group)
     watch.start()
@@ -250,10 +250,10 @@ def returning(scene: Scene, group: str) -> Iterator[None]:
     scene.ready_s = ready_at - killed_at
 
 
-def all_webs_killed(scene: Scene) -> None:
+def kill_all_web_processes(scene: Scene) -> None:
     """Kill all web processes. Requests must be answered within three seconds all the same."""
-    with Prober(scene.site.host, scene.site.port) as prober, returning(scene, "web"):
-        killed(scene, "web", seconds=0)
+    with Prober(scene.site.host, scene.site.port) as prober, watch_return(scene, "web"):
+        kill_processes(scene, "web", seconds=0)
         time.sleep(SHORT_S)
         served = prober.statuses["200"]
         assert wait_until(lambda: prober.statuses["200"] > served), "the site does not come back"
@@ -263,12 +263,12 @@ def all_webs_killed(scene: Scene) -> None:
     assert IS_SMALL or prober.longest_s <= ANSWERED_S, f"nobody answered for {prober.longest_s:.1f} s"
 
 
-def worker_lost(scene: Scene, number: signal.Signals, *, with_all: bool = False) -> None:
+def lose_worker(scene: Scene, number: signal.Signals, *, with_all: bool = False) -> None:
     """Kill the worker with the training's lease, or let it hang beyond the lease: another worker takes over."""
-    holder = _caught(scene)
+    holder = _count_caught_up(scene)
     before = _row(scene)
     scene.note_now()
-    send(number, [one.pid for one in found("workers")] if with_all else [holder])
+    send(number, [one.pid for one in find_processes("workers")] if with_all else [holder])
     assert wait_until(lambda: _row(scene).leased_by not in {"", before.leased_by}), "nobody took the training up"
     assert datetime.now(UTC) > before.lease_until, "it was taken up before the lease had run out"
     scene.notes.append(f"taken up after {time.perf_counter() - scene.moments[0]:.1f} s")
@@ -277,7 +277,7 @@ def worker_lost(scene: Scene, number: signal.Signals, *, with_all: bool = False)
         send(signal.SIGCONT, [holder])
 
 
-def _caught(scene: Scene) -> int:
+def _count_caught_up(scene: Scene) -> int:
     """Return the process with the training's lease, stopped between two of its transactions."""
     while True:
         if name := _row(scene).leased_by:
@@ -318,19 +318,19 @@ def _row(scene: Scene) -> Any:
     return rows[0]
 
 
-def database_killed(scene: Scene) -> None:
+def kill_database(scene: Scene) -> None:
     """Kill PostgreSQL; it is started again."""
-    with returning(scene, "postgres"):
-        killed(scene, "postgres", is_leader=True, seconds=0)
+    with watch_return(scene, "postgres"):
+        kill_processes(scene, "postgres", is_leader=True, seconds=0)
         assert wait_until(lambda: _now_there() is not None, poll_s=0.02), "PostgreSQL does not come back"
         scene.note_now()
     time.sleep(SHORT_S)
 
 
-def session_killed(scene: Scene) -> None:
+def kill_session(scene: Scene) -> None:
     """Kill a session of PostgreSQL, which then ends all others and recovers."""
-    with returning(scene, "postgres"):
-        killed(scene, "postgres", is_leader=False, at_most=1, seconds=0)
+    with watch_return(scene, "postgres"):
+        kill_processes(scene, "postgres", is_leader=False, at_most=1, seconds=0)
     time.sleep(SHORT_S)
 
 
@@ -347,7 +347,7 @@ def _now_there() -> float | None:
         return None
 
 
-def emptied(scene: Scene) -> None:
+def empty_broker(scene: Scene) -> None:
     """Empty the broker: counts of rate limits, messages to workers."""
     import redis
     from django.conf import settings
@@ -361,7 +361,7 @@ def emptied(scene: Scene) -> None:
     assert n_forgotten, "there was nothing to forget"
 
 
-def sessions_cut(scene: Scene) -> None:
+def cut_sessions(scene: Scene) -> None:
     """End all sessions of PostgreSQL, as an operator may, again each time that some are back."""
     import psycopg
     from django.db import connection
@@ -379,7 +379,7 @@ def sessions_cut(scene: Scene) -> None:
             time.sleep(CALM_S)
 
 
-def cut_short(words: Sequence[str], prepare: Callable[[], None], is_at_work: Callable[[], bool]) -> None:
+def kill_program(words: Sequence[str], prepare: Callable[[], None], is_at_work: Callable[[], bool]) -> None:
     """Kill a ``manage.py`` command during its work, sooner and later, each time with work to do."""
     for after_s in sized((0.0, 0.02, 0.05, 0.1, 0.2), (0.0,)):
 
@@ -397,20 +397,20 @@ def cut_short(words: Sequence[str], prepare: Callable[[], None], is_at_work: Cal
         assert wait_until(is_killed_at_work), f"{words[0]} is over before it is killed"
 
 
-def retention_killed(scene: Scene) -> None:
+def kill_retention(scene: Scene) -> None:
     """Kill retention during its work; the next pass must delete the rest."""
     from django.contrib.sessions.models import Session
     from django.db import connection
 
     left = Session.objects.filter(session_key__startswith="left-")
-    first, last = (left.filter(session_key=f"left-{number:06}") for number in (1, LEFT))
+    first, last = (left.filter(session_key=f"left-{number:06}") for number in (1, N_EXPIRED_SESSIONS))
 
     def prepare() -> None:
         with connection.cursor() as cursor:
             cursor.execute(
                 "INSERT INTO django_session SELECT 'left-' || lpad(number::text, 6, '0'), '', now() - interval '1 day'"
                 " FROM generate_series(1, %s) number ON CONFLICT DO NOTHING",
-                [LEFT],
+                [N_EXPIRED_SESSIONS],
             )
 
     words = [
@@ -419,7 +419,7 @@ def retention_killed(scene: Scene) -> None:
         "--command",
         "from learning.tasks import expired_delete\nwhile True: expired_delete()",
     ]
-    cut_short(words, prepare, lambda: not first.exists() and last.exists())
+    kill_program(words, prepare, lambda: not first.exists() and last.exists())
     process = processes.spawn([sys.executable, "manage.py", *words], cwd=BASE_DIR)
     try:
         assert wait_until(lambda: not left.exists()), "what was left is not cleared"
@@ -427,7 +427,7 @@ def retention_killed(scene: Scene) -> None:
         processes.kill_group_and_wait(process)
 
 
-def backup_killed(scene: Scene) -> None:
+def kill_backup(scene: Scene) -> None:
     """Kill a back-up during its work; it must leave no file that looks complete. The next one must succeed."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -436,7 +436,7 @@ def backup_killed(scene: Scene) -> None:
             for part in folder.glob(".beadbox-*.part"):
                 part.unlink()
 
-        cut_short(["backup", name], prepare, lambda: any(folder.glob(".beadbox-*.dump.part")))
+        kill_program(["backup", name], prepare, lambda: any(folder.glob(".beadbox-*.dump.part")))
         assert not list(folder.glob("*.dump")), "something looks whole"
         subprocess.run([sys.executable, "manage.py", "backup", name], cwd=BASE_DIR, check=True, capture_output=True)
         (dump,) = folder.glob("*.dump")
@@ -445,7 +445,7 @@ def backup_killed(scene: Scene) -> None:
         assert not list(folder.glob(".beadbox-*.part")), "what was left in the middle stays"
 
 
-def disk_full(scene: Scene, folder: Path) -> None:
+def fill_disk(scene: Scene, folder: Path) -> None:
     """Fill the disk for a while, so that neither a file nor the database can be written."""
     import psycopg
     from django.db import connection
@@ -474,7 +474,7 @@ def disk_full(scene: Scene, folder: Path) -> None:
     time.sleep(SHORT_S)
 
 
-def clock_moved(scene: Scene, clock: Path) -> None:
+def move_clock(scene: Scene, clock: Path) -> None:
     """Set the clock an hour ahead, an hour back, and right again, for the database and the web processes."""
     health = urllib.request.Request(
         f"http://{scene.site.host}:{scene.site.port}/api/health", headers={"Host": scene.site.host}
@@ -491,7 +491,7 @@ def clock_moved(scene: Scene, clock: Path) -> None:
         assert all(abs(seconds) < 60 for seconds in wrong_s), f"{offset_s}: {wrong_s}"
 
 
-def link_down(scene: Scene) -> None:
+def take_link_down(scene: Scene) -> None:
     """Take the network down for a while; connections stay open."""
     where = (scene.site.host, scene.site.port)
     scene.note_now()
@@ -555,28 +555,28 @@ def moves_no_dearer(scene: Scene, result: Result) -> None:
     slow, usual = (statistics.quantiles(some, n=20)[-1] for some in (hanging, calm))
     scene.notes.append(f"95 % of moves within {slow:.0f} ms, otherwise {usual:.0f}; the slowest {max(hanging):.0f}")
     assert IS_SMALL or slow <= usual + DEARER_MS, f"95 % of moves within {slow:.0f} ms, and {usual:.0f} otherwise"
-    assert IS_SMALL or max(hanging) <= max(calm) + STUCK_MS, f"a move took {max(hanging):.0f} ms"
+    assert IS_SMALL or max(hanging) <= max(calm) + MAX_STUCK_MS, f"a move took {max(hanging):.0f} ms"
 
 
-ALL: dict[str, Act] = {
-    "a web process killed": partial(killed, group="web", is_leader=False, at_most=1),
-    "all web processes killed": all_webs_killed,
-    "a worker killed": partial(worker_lost, number=signal.SIGKILL),
-    "a worker hung": partial(worker_lost, number=signal.SIGSTOP),
-    "the workers killed": partial(worker_lost, number=signal.SIGKILL, with_all=True),
-    "the workers hung": partial(hung, group="workers", seconds=sized(25.0, 1.0)),  # longer than a lease
-    "PostgreSQL killed": database_killed,
-    "a session of PostgreSQL killed": session_killed,
-    "all sessions ended": sessions_cut,
-    "PostgreSQL hung": partial(hung, group="postgres"),
-    "the broker killed": partial(killed, group="valkey"),
-    "the broker emptied": emptied,
-    "the broker hung": partial(hung, group="valkey"),
-    "a web process hung": partial(hung, group="web", is_leader=False, at_most=1),
-    "the sweep killed": retention_killed,
-    "a back-up killed": backup_killed,
+ACTS: dict[str, Act] = {
+    "a web process killed": partial(kill_processes, group="web", is_leader=False, at_most=1),
+    "all web processes killed": kill_all_web_processes,
+    "a worker killed": partial(lose_worker, number=signal.SIGKILL),
+    "a worker hung": partial(lose_worker, number=signal.SIGSTOP),
+    "the workers killed": partial(lose_worker, number=signal.SIGKILL, with_all=True),
+    "the workers hung": partial(hang_processes, group="workers", seconds=sized(25.0, 1.0)),  # longer than a lease
+    "PostgreSQL killed": kill_database,
+    "a session of PostgreSQL killed": kill_session,
+    "all sessions ended": cut_sessions,
+    "PostgreSQL hung": partial(hang_processes, group="postgres"),
+    "the broker killed": partial(kill_processes, group="valkey"),
+    "the broker emptied": empty_broker,
+    "the broker hung": partial(hang_processes, group="valkey"),
+    "a web process hung": partial(hang_processes, group="web", is_leader=False, at_most=1),
+    "the sweep killed": kill_retention,
+    "a back-up killed": kill_backup,
 }
-OF_ROOT = ("the link down", "the disk full", "the clock moved")
+ACTS_OF_ROOT = ("the link down", "the disk full", "the clock moved")
 """Faults that need root, for a network, a file system and a clock of their own."""
 BOUNDS: dict[str, Bound] = {
     "all web processes killed": play_returned,
@@ -622,7 +622,7 @@ def learning(n_games: int) -> Any:
     return run
 
 
-def broken(scene: Scene, acts: Mapping[str, Act], moments: dict[str, list[float]]) -> None:
+def run_acts(scene: Scene, acts: Mapping[str, Act], moments: dict[str, list[float]]) -> None:
     """Run the faults during play: a training run begins, continues before and after each fault, and is cancelled.
 
     The moments of each act are put into ``moments``.
@@ -631,7 +631,7 @@ def broken(scene: Scene, acts: Mapping[str, Act], moments: dict[str, list[float]
 
     from learning.services.runs import training_run_cancel
 
-    scene.run = learning(ENDLESS)
+    scene.run = learning(N_ENDLESS_GAMES)
     assert wait_until(lambda: _row(scene).games_done > 0), "the training does not begin"
     time.sleep(CALM_S)
     assert _row(scene).finished_at is None, "the training was over before anything happened"
@@ -666,12 +666,12 @@ def _mislearnt(scene: Scene) -> Iterator[str]:
         yield f"other beads than {run.games_done} undisturbed games teach"
 
 
-def tried(site: Site, name: str, acts: Mapping[str, Act]) -> bool:
+def run_case(site: Site, name: str, acts: Mapping[str, Act]) -> bool:
     """Run faults during play and print the observations; return whether nothing was lost or doubled."""
     begin, scene = time.monotonic(), Scene(site)
     moments: dict[str, list[float]] = {}
     try:
-        result = play(site, case_of(site), meanwhile=partial(broken, scene, acts, moments))
+        result = play(site, case_of(site), meanwhile=partial(run_acts, scene, acts, moments))
         wrong = [*result.found["faults"], *result.differences, *_mislearnt(scene)]
         for bounded in BOUNDS.keys() & acts.keys():
             scene.moments = moments[bounded]
@@ -715,7 +715,7 @@ def small_disk() -> Iterator[Path]:
         folder.rmdir()
 
 
-def lacking() -> list[str]:
+def missing_requirements() -> list[str]:
     """Return the reasons, as sentences, why the faults cannot all be tried."""
     said = []
     if shutil.which("cc") is None:
@@ -730,13 +730,13 @@ def lacking() -> list[str]:
 def main(words: list[str]) -> int:
     """Run the selected faults; return the number of failures."""
     parser = argparse.ArgumentParser(prog="python -m tests.site.faults", description=__doc__)
-    parser.add_argument("--only", choices=[*ALL, *OF_ROOT], action="append")
+    parser.add_argument("--only", choices=[*ACTS, *ACTS_OF_ROOT], action="append")
     options = parser.parse_args(words)
-    if (said := lacking()) and not IS_SMALL:
+    if (said := missing_requirements()) and not IS_SMALL:
         say("\n".join(said))
         return 1
     with contextlib.ExitStack() as stack:
-        faults, settings = dict(ALL), dict[str, str]()
+        faults, settings = dict(ACTS), dict[str, str]()
         if not said:
             network_of_our_own()
             disk = stack.enter_context(small_disk())
@@ -747,9 +747,9 @@ def main(words: list[str]) -> int:
             tempfile.tempdir = str(disk)
             settings = {"LD_PRELOAD": str(library), "BEADBOX_CLOCK": str(clock)}
             faults |= {
-                "the link down": link_down,
-                "the disk full": partial(disk_full, folder=disk),
-                "the clock moved": partial(clock_moved, clock=clock),
+                "the link down": take_link_down,
+                "the disk full": partial(fill_disk, folder=disk),
+                "the clock moved": partial(move_clock, clock=clock),
             }
         site = stack.enter_context(idle_site(**settings))
         chosen_faults = {name: faults[name] for name in options.only or faults}
@@ -758,9 +758,9 @@ def main(words: list[str]) -> int:
             if IS_SMALL
             else {name: {name: act} for name, act in chosen_faults.items()}
         )
-        n_wrong = sum(not tried(site, name, acts) for name, acts in crowds.items())
+        n_wrong = sum(not run_case(site, name, acts) for name, acts in crowds.items())
     if said:
-        say(f"Not tried: {', '.join(OF_ROOT)}. {' '.join(said)}")
+        say(f"Not tried: {', '.join(ACTS_OF_ROOT)}. {' '.join(said)}")
     return n_wrong
 
 
