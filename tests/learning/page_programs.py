@@ -34,7 +34,7 @@ def programs(draw: Random) -> Iterator[str]:
         query = f"game={game}&teacher={draw.choice(TEACHERS)}&seed={draw.getrandbits(40)}&games={draw.randrange(200)}"
         yield learn_code(address_parse(QueryDict(query)).to_json())
     for side in Side:
-        yield machine_code(_trained(draw, "m", side))
+        yield machine_code(_training_steps(draw, "m", side))
     for slug in SMALL_EXPERIMENTS:
         experiment = EXPERIMENTS[slug]
         least_values = {parameter.name: parameter.low for parameter in experiment.parameters}
@@ -48,11 +48,11 @@ def programs(draw: Random) -> Iterator[str]:
     tournament = Tournament(
         game="hexapawn", format=TournamentFormat.ROUND_ROBIN, n_games=20, n_rounds=1, seed=draw.getrandbits(40)
     )
-    machines = {f"A {side.name} machine": _trained(draw, f"m{side:d}", side) for side in Side}
+    machines = {f"A {side.name} machine": _training_steps(draw, f"m{side:d}", side) for side in Side}
     yield tournament_code(tournament, {"random": "random", "perfect": "perfect", **machines})
 
 
-def _trained(draw: Random, name: str, side: Side) -> list[Step]:
+def _training_steps(draw: Random, name: str, side: Side) -> list[Step]:
     rule = PRESETS[draw.choice(sorted(PRESETS))].rule
     training = Training(name, draw.randrange(1, 200), draw.choice(["random", "perfect"]), draw.getrandbits(40))
     return [NewMachine(name, "hexapawn", side, rule), training]

@@ -253,7 +253,7 @@ def experiment_drawer(slug: str) -> DrawCase:
     return draw_case
 
 
-def check(run_programs: RunPrograms, rng: Random, draw_case: DrawCase, n_cases: int, folder: Path) -> None:
+def check_programs(run_programs: RunPrograms, rng: Random, draw_case: DrawCase, n_cases: int, folder: Path) -> None:
     programs, expected = zip(*(draw_case(rng, folder / str(number)) for number in range(n_cases)), strict=True)
     assert run_programs(programs) == [*expected]
 
@@ -261,18 +261,18 @@ def check(run_programs: RunPrograms, rng: Random, draw_case: DrawCase, n_cases: 
 @pytest.mark.parametrize("batch", BATCHES)
 @pytest.mark.parametrize("draw_case", [drawn_watched, drawn_trained, drawn_tournament])
 def test_programs_of_pages(batch: int, draw_case: DrawCase, run_programs: RunPrograms, tmp_path: Path) -> None:
-    check(run_programs, Random(f"{draw_case.__name__} {batch}"), draw_case, BATCH_SIZE, tmp_path)
+    check_programs(run_programs, Random(f"{draw_case.__name__} {batch}"), draw_case, BATCH_SIZE, tmp_path)
 
 
 @pytest.mark.soak
 @pytest.mark.parametrize("slug", list(EXPERIMENTS))
 def test_experiments(slug: str, run_programs: RunPrograms, tmp_path: Path) -> None:
     """Repeat twenty in all: the two short ones eight times each, and each of the four long ones once."""
-    check(run_programs, Random(slug), experiment_drawer(slug), 8 if slug in SHORT_EXPERIMENTS else 1, tmp_path)
+    check_programs(run_programs, Random(slug), experiment_drawer(slug), 8 if slug in SHORT_EXPERIMENTS else 1, tmp_path)
 
 
 def test_experiment_of_an_earlier_edition_has_no_program(run_programs: RunPrograms, tmp_path: Path) -> None:
-    check(run_programs, Random("one"), experiment_drawer("hexapawn-rewards"), 1, tmp_path)
+    check_programs(run_programs, Random("one"), experiment_drawer("hexapawn-rewards"), 1, tmp_path)
     run = ExperimentRun.objects.get()
     run.edition += 1
     assert experiment_code(run) is None
@@ -283,7 +283,7 @@ def test_experiment_of_an_earlier_edition_has_no_program(run_programs: RunProgra
     "draw_case", [drawn_watched, drawn_trained, drawn_tournament, experiment_drawer("hexapawn-rewards")]
 )
 def test_programs_without_numba(draw_case: DrawCase, tmp_path: Path) -> None:
-    check(runner_with(tmp_path), Random("without numba"), draw_case, 1, tmp_path)
+    check_programs(runner_with(tmp_path), Random("without numba"), draw_case, 1, tmp_path)
     assert sum(Machine.objects.values_list("n_games", flat=True)) <= 1_000
 
 

@@ -46,7 +46,7 @@ def set_readiness(monkeypatch: pytest.MonkeyPatch, readiness: Readiness) -> None
 
 
 @pytest.fixture
-def compiling(monkeypatch: pytest.MonkeyPatch) -> None:
+def compiling_engine(monkeypatch: pytest.MonkeyPatch) -> None:
     set_readiness(monkeypatch, Readiness.COMPILING)
 
 
@@ -78,28 +78,28 @@ QUESTIONS = {
 
 class TestCompilingEngine:
     @pytest.mark.parametrize(("path", "fields"), QUESTIONS.values(), ids=QUESTIONS)
-    def test_advice(self, compiling: None, path: str, fields: dict[str, Any]) -> None:
+    def test_advice(self, compiling_engine: None, path: str, fields: dict[str, Any]) -> None:
         response = post_question(path, question_at_start(**fields))
         assert (response.status_code, response["Retry-After"]) == (503, "5")
         assert response.json() == {"error": REFUSAL_TEXT, "detail": REFUSAL_TEXT, "code": "busy"}
 
-    def test_the_health_of_advice(self, compiling: None) -> None:
+    def test_the_health_of_advice(self, compiling_engine: None) -> None:
         response = Client().get("/api/ai/health")
         assert (response.status_code, response["Retry-After"], response.json()["code"]) == (503, "5", "busy")
 
-    def test_the_advice_of_a_machine(self, compiling: None) -> None:
+    def test_the_advice_of_a_machine(self, compiling_engine: None) -> None:
         response = post_question("/api/ai/move", question_at_start(game="romgon", machine=romgon_machine().pk))
         assert (response.status_code, response.json()["code"]) == (503, "busy")
 
     @pytest.mark.parametrize("level", ["easy", "medium", "expert", "legend"])
-    def test_a_match_with_a_level(self, compiling: None, level: str) -> None:
+    def test_a_match_with_a_level(self, compiling_engine: None, level: str) -> None:
         api = APIClient()
         response = api.post("/api/rooms", {"game": "romgon", "opponent": level}, format="json")
         assert (response.status_code, response["Retry-After"]) == (503, "5")
         assert response.json() == {"detail": REFUSAL_TEXT, "code": "busy"}
         assert not Room.objects.exists()
 
-    def test_the_page_that_opens_a_match(self, compiling: None) -> None:
+    def test_the_page_that_opens_a_match(self, compiling_engine: None) -> None:
         response = Client().post("/rooms", {"game": "romgon", "opponent": "medium"})
         assert (response.status_code, response["Retry-After"]) == (503, "5")
         assert REFUSAL_TEXT in response.content.decode()
@@ -116,7 +116,7 @@ class TestCompilingEngine:
             assert (match.n_plies, match.answer_by) == (0, None)
         match_play_move(code=room.code, person=guest(), move="2-7>3-6")
 
-    def test_a_machine_that_needs_the_engine(self, compiling: None) -> None:
+    def test_a_machine_that_needs_the_engine(self, compiling_engine: None) -> None:
         learner = romgon_machine(slug="q")
         room = room_create(
             person=guest(), game="romgon", opponent="machine", machine=learner.slug, side=Side.FIRST
@@ -125,14 +125,14 @@ class TestCompilingEngine:
             match_play_move(code=room.code, person=guest(), move="2-7>3-6")
         assert Match.objects.get(room=room).n_plies == 0
 
-    def test_pages_with_explanations_reload(self, compiling: None) -> None:
+    def test_pages_with_explanations_reload(self, compiling_engine: None) -> None:
         response = Client().get(f"/machines/{romgon_machine().pk}/values")
         assert (response.status_code, response["Retry-After"]) == (503, "5")
         page = response.content.decode()
         assert REFUSAL_TEXT in page
         assert '<meta http-equiv="refresh" content="5">' in page
 
-    def test_people_play_each_other_and_pages_work(self, compiling: None) -> None:
+    def test_people_play_each_other_and_pages_work(self, compiling_engine: None) -> None:
         room = room_create(person=guest(), game="romgon", opponent="human").room
         client = Client()
         for path in ("/", "/play/romgon", "/machines", f"/machines/{romgon_machine().pk}", f"/rooms/{room.code}"):
@@ -197,7 +197,7 @@ class TestTrainings:
         assert {*RUNS.eligible} >= {long_run, engine_run}
         assert not run_view(long_run)["waits_for_kernels"]
 
-    def test_a_waiting_training_can_be_cancelled(self, compiling: None) -> None:
+    def test_a_waiting_training_can_be_cancelled(self, compiling_engine: None) -> None:
         run = start_run(machine(), 10_000_000)
         type(run).objects.filter(pk=run.pk).update(cancel_requested=True)
         assert run in RUNS.eligible
@@ -223,13 +223,13 @@ class TestTrainings:
         jobs_work("pairings", 0)
         assert not tournaments[0].pairings.exclude(status=JobStatus.FINISHED).exists()
 
-    def test_strength_by_the_engine_is_measured_later(self, compiling: None) -> None:
+    def test_strength_by_the_engine_is_measured_later(self, compiling_engine: None) -> None:
         box_machine, value_machine = machine(), romgon_machine()
         standings_measure(TurnEnd())
         measured_by_machine = dict(Standing.objects.values_list("machine_id", "measured"))
         assert (measured_by_machine[box_machine.pk], measured_by_machine[value_machine.pk]) == (0, -1)
 
-    def test_watch_it_learn_works(self, compiling: None, client: Client) -> None:
+    def test_watch_it_learn_works(self, compiling_engine: None, client: Client) -> None:
         assert client.get("/learn").status_code == 200
         for path in ("pupil", "band"):
             answer = client.get(f"/api/learn/{path}", {"game": NC, "games": 300})

@@ -432,7 +432,7 @@ def test_a_link_ends_with_a_machine_deleted_by_retention(
 def test_retention_deletes_ended_links(owner_browser: Client, link: str, own_machine: Machine) -> None:
     SharedLink.objects.update(created_at=timezone.now() - timedelta(days=1000))
     run_retention()
-    assert SharedLink.objects.exists(), "it still shows a machine"
+    assert SharedLink.objects.exists(), "the link still shows a machine"
     owner_browser.post(f"/machines/{own_machine.pk}/share", {"end": "on"})
     SharedLink.objects.update(ended_at=timezone.now() - timedelta(days=1000))
     run_retention()

@@ -88,7 +88,9 @@ def test_the_queue_shows_jobs_and_releases_them(staff_browser: Any) -> None:
     assert "Runs: 1 running, 2 waiting, 0 lost" in page
     assert worker_name() in page
     assert "Fritz: 10 of 100 games" in page
-    assert "/admin/learning/trainingrun/?status__exact=running" in page, "where a run is stopped"
+    assert "/admin/learning/trainingrun/?status__exact=running" in page, (
+        "the page links to the list on which staff stop runs"
+    )
     assert worker_name() in staff_browser.get(f"/admin/learning/trainingrun/{run.pk}/change/").content.decode()
     answer = staff_browser.post(f"/admin/queue/runs/{run.pk}/hand-back/", follow=True).content.decode()
     assert "Handed back" in answer

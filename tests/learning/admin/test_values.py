@@ -40,7 +40,7 @@ def learner(monkeypatch: pytest.MonkeyPatch) -> Machine:
     return Machine.objects.get(pk=machine.pk)
 
 
-def keys_shown(browser: Client, **query: Any) -> list[str]:
+def listed_keys(browser: Client, **query: Any) -> list[str]:
     page = browser.get(VALUES_PATH, query)
     assert page.status_code == 200
     return [entry.key for entry in page.context["cl"].result_list]
@@ -50,16 +50,18 @@ def test_the_list_is_filtered_by_machine_and_prefix_of_the_key(browser: Client, 
     other = machine_create(game="romgon", side=None, name="Other")
     Value.objects.create(machine=other, key="0-0-1-1#0-0:swU", value=0.5)
     own_keys = set(learner.values.values_list("key", flat=True))
-    assert set(keys_shown(browser, machine=other.pk)) == {"0-0-1-1#0-0:swU"}
-    assert set(keys_shown(browser, machine=learner.pk)) <= own_keys
+    assert set(listed_keys(browser, machine=other.pk)) == {"0-0-1-1#0-0:swU"}
+    assert set(listed_keys(browser, machine=learner.pk)) <= own_keys
     start = learner.game_rules.initial_position()
     prefix = action_key(learner.game_rules.legal_moves(start)[0])[:2]
-    assert set(keys_shown(browser, machine=learner.pk, q=prefix)) == {key for key in own_keys if key.startswith(prefix)}
+    assert set(listed_keys(browser, machine=learner.pk, q=prefix)) == {
+        key for key in own_keys if key.startswith(prefix)
+    }
     key = min(own_keys)
-    assert keys_shown(browser, machine=learner.pk, q=key) == [key]
-    assert keys_shown(browser, machine=learner.pk, q="%") == keys_shown(browser, machine=learner.pk, q="swU") == []
+    assert listed_keys(browser, machine=learner.pk, q=key) == [key]
+    assert listed_keys(browser, machine=learner.pk, q="%") == listed_keys(browser, machine=learner.pk, q="swU") == []
     for missing_id in ("x", "-1", "9" * 30, "0"):
-        assert keys_shown(browser, machine=missing_id) == []
+        assert listed_keys(browser, machine=missing_id) == []
 
 
 def test_without_a_machine_nothing_is_searched(browser: Client, learner: Machine) -> None:
@@ -85,7 +87,7 @@ def test_value_pages_take_a_fixed_number_of_queries(
     counts = [query["sql"] for query in queries_after if "COUNT(" in query["sql"] and "learning_value" in query["sql"]]
     assert counts
     assert all("LIMIT 120" in sql for sql in counts)
-    assert len(keys_shown(browser, machine=learner.pk, p=3)) == 20
+    assert len(listed_keys(browser, machine=learner.pk, p=3)) == 20
 
 
 def test_entry_shows_its_board_and_ledger_and_is_read_only(browser: Client, learner: Machine) -> None:

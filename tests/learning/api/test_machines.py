@@ -46,7 +46,7 @@ CALLS: dict[str, tuple[str, str, dict[str, Any] | None, int]] = {
 READ_CALLS = ("look", "boxes", "box", "strength")
 
 
-def expected(call: str, caller: str, is_public: bool) -> tuple[int, str]:
+def expected_answer(call: str, caller: str, is_public: bool) -> tuple[int, str]:
     """The expected status and code for a caller, a call and the machine's visibility."""
     if caller == "token without scope":
         return 403, "scope_missing"
@@ -68,7 +68,7 @@ def test_permissions_of_every_call(people: People, owner: Any, call: str, caller
     learner = machine(Side.FIRST, owner=owner, is_public=is_public)
     method, path, body, _ = CALLS[call]
     response = getattr(people[caller], method)(f"/api/machines/{learner.slug}{path}", body)
-    status, code = expected(call, caller, is_public)
+    status, code = expected_answer(call, caller, is_public)
     assert response.status_code == status, response.content
     if code:
         assert response.json()["code"] == code
@@ -256,7 +256,7 @@ def test_reset_keeps_the_ledger_valid(people: People, owner: Any) -> None:
 # Lists
 
 
-def names_listed(api: APIClient, query: str = "") -> list[str]:
+def listed_names(api: APIClient, query: str = "") -> list[str]:
     answer = api.get(f"/api/machines{query}").json()
     assert set(answer) == {"count", "next", "previous", "results"}
     assert answer["count"] == len(answer["results"])
@@ -268,12 +268,12 @@ def test_a_list_shows_visible_machines_only(people: People, owner: Any) -> None:
     machine(name="public", owner=owner)
     machine(name="hidden", owner=owner, is_public=False)
     machine(name="of a room", owner=owner, room=room().room)
-    assert names_listed(people["guest"]) == names_listed(people["other"]) == ["house", "public"]
+    assert listed_names(people["guest"]) == listed_names(people["other"]) == ["house", "public"]
     all_names = ["house", "public", "hidden", "of a room"]
     assert (
-        names_listed(people["owner"])
-        == names_listed(people["staff"])
-        == names_listed(people["owner's token"])
+        listed_names(people["owner"])
+        == listed_names(people["staff"])
+        == listed_names(people["owner's token"])
         == all_names
     )
 
@@ -292,7 +292,7 @@ def test_a_list_can_be_filtered(people: People, owner: Any) -> None:
         "?search=ERT": ["Berta"],
         "?ordering=-name": ["Berta", "Anna"],
     }.items():
-        assert names_listed(api, query) == names, query
+        assert listed_names(api, query) == names, query
 
 
 @pytest.mark.parametrize("query", ["side=Z", "ordering=rule", "game=chess", "rule=chess"])

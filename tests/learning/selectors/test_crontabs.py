@@ -18,16 +18,16 @@ from learning.selectors.schedules import crontab_parsed
 
 def due_times(text: str, zone: str, moment: str, n: int) -> list[str]:
     """The next ``n`` due times, in UTC."""
-    return [f"{one:%Y-%m-%d %H:%M}" for one in islice(walk(text, zone, moment), n)]
+    return [f"{one:%Y-%m-%d %H:%M}" for one in islice(due_moments(text, zone, moment), n)]
 
 
 def local_due_times(text: str, zone: str, moment: str, n: int) -> list[str]:
     """The next ``n`` due times, in local time of the zone."""
     crontab = crontab_parsed(tuple(crontab_read(text).values()), zone)
-    return [f"{one.astimezone(crontab.zone):%a %Y-%m-%d %H:%M}" for one in islice(walk(text, zone, moment), n)]
+    return [f"{one.astimezone(crontab.zone):%a %Y-%m-%d %H:%M}" for one in islice(due_moments(text, zone, moment), n)]
 
 
-def walk(text: str, zone: str, moment: str) -> Iterator[datetime]:
+def due_moments(text: str, zone: str, moment: str) -> Iterator[datetime]:
     crontab = crontab_parsed(tuple(crontab_read(text).values()), zone)
     due = datetime.fromisoformat(moment).replace(tzinfo=UTC)
     while True:
@@ -61,9 +61,9 @@ class TestZones:
 
     @pytest.mark.parametrize("start", ["2026-03-28T22:30", "2026-10-24T22:30"])
     def test_hourly_crontabs_ignore_clock_changes(self, start: str) -> None:
-        moments = list(islice(walk("0 * * * *", "Europe/Berlin", start), 8))
+        moments = list(islice(due_moments("0 * * * *", "Europe/Berlin", start), 8))
         assert {later - earlier for earlier, later in pairwise(moments)} == {timedelta(hours=1)}
-        quarters = list(islice(walk("*/15 * * * *", "Europe/Berlin", start), 30))
+        quarters = list(islice(due_moments("*/15 * * * *", "Europe/Berlin", start), 30))
         assert {later - one for one, later in pairwise(quarters)} == {timedelta(minutes=15)}
 
     def test_fixed_times_in_a_gap_are_left_out(self) -> None:

@@ -43,6 +43,7 @@ def copy_of(learner: Machine, player: Principal, *, is_over: bool = True) -> Mac
 
 
 def which_exist(*copies: Machine) -> list[bool]:
+    """Return for each copy whether it is in the database."""
     ids = set(Machine.objects.values_list("pk", flat=True))
     return [copy.pk in ids for copy in copies]
 

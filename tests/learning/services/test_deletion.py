@@ -156,7 +156,7 @@ def run_of(learner: Machine, *stages: Stage, seed: int = 1) -> TrainingRun:
     return claimed_run
 
 
-def superuser() -> Any:
+def create_staff() -> Any:
     return user("boss", is_staff=True)
 
 
@@ -164,7 +164,7 @@ def superuser() -> Any:
 def test_finished_run_keeps_the_name_of_a_deleted_opponent() -> None:
     learner, opponent = machine(Side.FIRST), machine(Side.SECOND, name="Old friend")
     run = run_execute(run_of(learner, Stage(opponent.slug, 10), Stage("random", 5)))
-    machine_delete(user=superuser(), machine_id=opponent.pk)
+    machine_delete(user=create_staff(), machine_id=opponent.pk)
     run.refresh_from_db()
     assert (run.status, run.games_done) == (JobStatus.FINISHED, 15)
     sentences = [stage_sentence(stage) for stage in run.stages.all()]
@@ -177,7 +177,7 @@ def test_run_stops_at_a_deleted_opponent() -> None:
     learner, opponent = machine(Side.FIRST), machine(Side.SECOND, name="Old friend")
     run = run_chunk(run_of(learner, Stage("random", 10), Stage(opponent.slug, 10)), Pace(n_games=4))
     assert machine_loss(opponent)["stopped"] == 1
-    machine_delete(user=superuser(), machine_id=opponent.pk)
+    machine_delete(user=create_staff(), machine_id=opponent.pk)
     run = run_execute(run)
     assert (run.status, run.games_done) == (JobStatus.CANCELLED, 10)
     assert run.error == "Old friend was deleted, so training against it stopped."
@@ -190,7 +190,7 @@ def test_lessons_taught_by_a_deleted_machine_stay() -> None:
     run_execute(run_of(teacher, Stage(trainee.slug, 50, learns=True)))
     n_lessons = Lesson.objects.filter(machine=trainee).count()
     beads = boxes_at(trainee, n_lessons)
-    machine_delete(user=superuser(), machine_id=teacher.pk)
+    machine_delete(user=create_staff(), machine_id=teacher.pk)
     assert not TrainingRun.objects.exists()
     lessons = Lesson.objects.filter(machine=trainee)
     assert set(lessons.values_list("kind", "run")) == {("training", None)}
@@ -223,7 +223,7 @@ def test_machine_in_training_is_not_reset_but_can_be_deleted() -> None:
     """Deletion of the machine ends its training."""
     learner, opponent, trainee = machine(Side.FIRST), machine(Side.SECOND), machine(Side.SECOND)
     run = run_chunk(run_of(learner, Stage(opponent.slug, 100), Stage(trainee.slug, 100, learns=True)), Pace(n_games=10))
-    staff = superuser()
+    staff = create_staff()
     for busy_machine in (learner, trainee):
         with pytest.raises(MachineBusyError):
             machine_reset(user=staff, machine_id=busy_machine.pk)

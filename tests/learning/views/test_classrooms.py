@@ -75,7 +75,7 @@ def test_pupil_joins_by_code_and_plays_against_an_own_machine(classroom: Classro
         None,
     )
     room_url = browser.post("/class/play").headers["Location"]
-    assert browser.post("/class/play").headers["Location"] == room_url, "it resumes the match"
+    assert browser.post("/class/play").headers["Location"] == room_url, "a second press resumes the match"
     assert browser.get(room_url).status_code == 200
     code = room_url.rpartition("/")[2]
     match_play_move(code=code, person=pupil_principal(pupil(browser)), move="a1a2")

@@ -55,7 +55,7 @@ def test_own_machines_are_kept_by_account_or_browser(client: Client) -> None:
     assert "in this browser" not in page
 
 
-def live_rooms(n: int = 1) -> list[str]:
+def open_live_rooms(n: int = 1) -> list[str]:
     codes = []
     for k in range(n):
         seated = room("perfect", guest(k + 1))
@@ -64,29 +64,29 @@ def live_rooms(n: int = 1) -> list[str]:
     return codes
 
 
-def rooms_listed(client: Client) -> set[str]:
+def listed_room_codes(client: Client) -> set[str]:
     return {one["code"] for one in client.get("/").context["live_rooms"]}
 
 
 def test_at_most_five_matches_are_offered_for_watching(client: Client) -> None:
-    codes = live_rooms(7)
-    assert len(rooms_listed(client)) == 5
-    assert rooms_listed(client) <= set(codes)
+    codes = open_live_rooms(7)
+    assert len(listed_room_codes(client)) == 5
+    assert listed_room_codes(client) <= set(codes)
 
 
 def test_ones_own_match_is_not_offered_for_watching(client: Client) -> None:
     client.force_login(ada := user("ada"))
     seated = room("perfect", person(ada))
     play(seated, person(ada), "5")
-    assert rooms_listed(client) == set()
-    assert rooms_listed(Client()) == {seated.room.code}
+    assert listed_room_codes(client) == set()
+    assert listed_room_codes(Client()) == {seated.room.code}
 
 
 def test_match_idle_for_ten_minutes_is_not_offered(client: Client) -> None:
-    (code,) = live_rooms()
-    assert rooms_listed(client) == {code}
+    (code,) = open_live_rooms()
+    assert listed_room_codes(client) == {code}
     Ply.objects.update(played_at=timezone.now() - timedelta(minutes=10, seconds=1))
-    assert rooms_listed(client) == set(), "later changes of the room make no difference"
+    assert listed_room_codes(client) == set(), "later changes of the room make no difference"
     assert Room.objects.get().changed_at > timezone.now() - timedelta(minutes=5)
 
 

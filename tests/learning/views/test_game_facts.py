@@ -41,7 +41,7 @@ def test_page_of_noughts_and_crosses_names_its_sources(client: Client) -> None:
     page = text_of_page(client, "/play/noughts-and-crosses/facts")
     assert re.search(r"D\. Michie.*theirs 287 ours 304 another way to count", page)
     assert re.search(r"M\. Scroggs.*theirs 304 ours 304 the same", page)
-    assert "differs" not in page, "nobody counts another number by the same rule"
+    assert "differs" not in page, "no source counts another number by the same rule"
 
 
 def test_page_of_hexapawn_has_the_table_of_winners(client: Client) -> None:

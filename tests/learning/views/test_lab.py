@@ -389,7 +389,7 @@ class TestTraining:
         client.post(f"/runs/{run.pk}/cancel")
         run.refresh_from_db()
         assert run.cancel_requested
-        assert run.status == JobStatus.CANCELLED, "it had not begun, so it is over"
+        assert run.status == JobStatus.CANCELLED, "a run that has not begun ends at once"
 
     def test_the_curve_as_a_table(self, client: Client, own_machine: Machine) -> None:
         trained_machine(own_machine)

@@ -150,7 +150,7 @@ def test_slow_worker_loses_a_job_of_every_kind_to_the_next() -> None:
 
 
 class TestOrder:
-    def order(self, n: int) -> list[Job]:
+    def take_turns(self, n: int) -> list[Job]:
         """Claim the next job and let it go, ``n`` times. Return the jobs in order."""
         jobs = []
         for _ in range(n):
@@ -164,7 +164,7 @@ class TestOrder:
         owner, other = user("owner"), user("other")
         runs = [run_of(owner) for _ in range(4)]
         experiment, pairing = experiment_of(other), pairing_of(other)
-        first, second = self.order(6), self.order(3)
+        first, second = self.take_turns(6), self.take_turns(3)
         assert set(first[:3]) == {runs[0], experiment, pairing}
         assert set(first[3:]) == {runs[1], experiment, pairing}
         assert set(second) == {runs[2], experiment, pairing}
@@ -173,22 +173,22 @@ class TestOrder:
         busy_account, other_account = user("many"), user("one")
         runs = [run_of(busy_account) for _ in range(4)]
         other_run, house_run = run_of(other_account), run_of()
-        assert self.order(3) == [runs[0], other_run, house_run]
-        assert self.order(6) == [runs[1], other_run, house_run, runs[2], other_run, house_run]
+        assert self.take_turns(3) == [runs[0], other_run, house_run]
+        assert self.take_turns(6) == [runs[1], other_run, house_run, runs[2], other_run, house_run]
 
     def test_guests_and_the_house_count_as_one_account(self) -> None:
         experiments = [
             experiment_request(person=guest(n), experiment="gardner", seed=n, enqueue=False) for n in (1, 2, 3)
         ]
         account_experiment = experiment_of(user(), seed=9)
-        assert self.order(4) == [experiments[0], account_experiment, experiments[1], account_experiment]
+        assert self.take_turns(4) == [experiments[0], account_experiment, experiments[1], account_experiment]
 
     def test_a_tournament_continues_with_its_next_pairing(self) -> None:
         pairing, *others = tournament_start(
             user=None, entries=["easy", "medium", "hard"], game="romgon", games=10, enqueue=False, seed=1
         ).pairings.order_by("number")
         assert others
-        assert self.order(3) == [pairing] * 3
+        assert self.take_turns(3) == [pairing] * 3
 
     def test_number_of_queries_does_not_depend_on_the_queue(self, django_assert_max_num_queries: Any) -> None:
         accounts = [user(f"user{n}") for n in range(5)]
@@ -285,7 +285,7 @@ def test_job_between_turns_ends_as_soon_as_it_is_cancelled() -> None:
     assert claim_next(tasks.KINDS) is None
 
 
-def within_request(request_id: str, make: Callable[[], Any]) -> Any:
+def run_within_request(request_id: str, make: Callable[[], Any]) -> Any:
     """The result of ``make`` within a request of this id."""
     return Context().run(lambda: (REQUEST_ID.set(request_id), make())[1])
 
@@ -302,19 +302,19 @@ def test_turn_carries_the_request_that_asked_for_the_job(kind: JobKind[Any], mon
 
     monkeypatch.setattr(type(kind), "take_turn", finish_at_once)
     monkeypatch.setattr(tasks.jobs_work, "apply_async", lambda args, **_: request_ids.append(REQUEST_ID.get()))
-    job = within_request("the-request-that-asked", ALL_JOB_MAKERS[kind.slug])
+    job = run_within_request("the-request-that-asked", ALL_JOB_MAKERS[kind.slug])
     for _ in range(2):
-        within_request("the-request-of-another-job", lambda: tasks.jobs_work(kind.slug, job.pk))
+        run_within_request("the-request-of-another-job", lambda: tasks.jobs_work(kind.slug, job.pk))
     assert request_ids == ["the-request-that-asked"] * 4
     kind.rows.update(request_id="")  # as written by a web process of the previous release
-    within_request("the-request-of-the-wake-up", lambda: tasks.jobs_work(kind.slug, job.pk))
+    run_within_request("the-request-of-the-wake-up", lambda: tasks.jobs_work(kind.slug, job.pk))
     assert request_ids[4:] == ["the-request-of-the-wake-up"] * 2
 
 
 def test_repeated_experiment_carries_the_last_request() -> None:
-    run = within_request("the-first-request", experiment_of)
+    run = run_within_request("the-first-request", experiment_of)
     experiment_cancel(run_id=run.pk, person=guest(), is_staff=True)
-    assert within_request("the-second-request", experiment_of).request_id == "the-second-request"
+    assert run_within_request("the-second-request", experiment_of).request_id == "the-second-request"
 
 
 def test_a_wake_up_spent_on_another_job_is_sent_again(monkeypatch: pytest.MonkeyPatch) -> None:

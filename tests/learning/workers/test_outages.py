@@ -27,7 +27,8 @@ def n_done_games(run: TrainingRun) -> int:
     return run.games_done
 
 
-def has_reached(run: TrainingRun, games: int) -> Callable[[], bool]:
+def condition_of_games(run: TrainingRun, games: int) -> Callable[[], bool]:
+    """Return a function that is true as soon as the run has played so many games."""
     return lambda: n_done_games(run) >= games
 
 
@@ -39,19 +40,19 @@ def test_run_keeps_its_beads_through_killed_servers(outage: Outage) -> None:
     run = training_run_start(machine=learner.slug, stages=[Stage("random", games)], seed=3, enqueue=False)
     outage.wake_up("learning.tasks.jobs_work", "runs", run.pk)
 
-    assert outage.wait_until(has_reached(run, games // 8))
+    assert outage.wait_until(condition_of_games(run, games // 8))
     outage.kill_broker()
-    assert outage.wait_until(has_reached(run, n_done_games(run) + 1)), "it trains without a broker"
+    assert outage.wait_until(condition_of_games(run, n_done_games(run) + 1)), "it trains without a broker"
     outage.start_broker()
 
-    assert outage.wait_until(has_reached(run, games // 4))
+    assert outage.wait_until(condition_of_games(run, games // 4))
     outage.kill_database()
     outage.start_database()
     stopped_at = n_done_games(run)
     assert games // 4 <= stopped_at < games
     outage.recover()
 
-    assert outage.wait_until(has_reached(run, max(stopped_at + 1, games // 2))), "the run was resumed"
+    assert outage.wait_until(condition_of_games(run, max(stopped_at + 1, games // 2))), "the run was resumed"
     outage.kill_broker()
     outage.kill_database()
     outage.start_database()

@@ -325,14 +325,14 @@ def n_done_games(run: TrainingRun) -> int:
     return run.games_done
 
 
-def staff() -> Any:
+def create_staff() -> Any:
     return user("staff", is_staff=True)
 
 
 def test_freezing_a_machine_stops_its_run_with_a_reason() -> None:
     learner = machine()
     run = run_chunk(claim(start_run(learner)), Pace(n_games=1000))
-    machine_update(user=staff(), machine_id=learner.pk, learns=False)
+    machine_update(user=create_staff(), machine_id=learner.pk, learns=False)
     run = run_execute(run)
     assert (run.status, run.games_done) == (JobStatus.CANCELLED, 1000)
     assert "frozen" in run.error
@@ -354,7 +354,7 @@ def test_lesson_during_a_save_in_the_admin_keeps_its_totals(client: Client) -> N
     old_copy = Machine.objects.get(pk=learner.pk)
     trained_machine(learner)
     old_copy.name = "Renamed"
-    machine_update(user=staff(), machine_id=old_copy.pk, name=old_copy.name)
+    machine_update(user=create_staff(), machine_id=old_copy.pk, name=old_copy.name)
     learner.refresh_from_db()
     assert (learner.name, learner.n_games, learner.n_lessons) == ("Renamed", 1000, 4)
 
