@@ -13,7 +13,7 @@ from games.accounts.principal import Principal
 from games.exceptions import PlayError
 from games.live.consumers import PRINCIPAL_MAX_AGE_S, in_thread
 from learning.consumers import WatchConsumer
-from learning.kinds.class_table import classroom_table, pupil_gone, pupil_note, table_redacted
+from learning.kinds.class_table import classroom_table, record_closed_pupil_page, record_pupil_page, redact_table
 from learning.models import Classroom, Participant
 from learning.selectors.classrooms import classroom_seen, classroom_with_final
 from learning.states import ClassTable
@@ -103,7 +103,7 @@ class ClassConsumer(WatchConsumer):
             await in_thread(self._note_pupil)
 
     def for_viewer(self, data: dict[str, object]) -> Mapping[str, object]:
-        table: ClassTable = table_redacted(cast("ClassTable", data["table"]), is_teacher=self.is_teacher)
+        table: ClassTable = redact_table(cast("ClassTable", data["table"]), is_teacher=self.is_teacher)
         is_short = parse_qs(self.scope.get("query_string", b"").decode("latin1")).get("only") == ["status"]
         return {"status": table["status"], "locked": table["locked"]} if is_short else table
 
@@ -122,12 +122,12 @@ class ClassConsumer(WatchConsumer):
     def _note_pupil(self) -> None:
         self.noted_at = time.monotonic()
         if self.pupil is not None:
-            pupil_note(self.pupil.pk, self.channel_name)
+            record_pupil_page(self.pupil.pk, self.channel_name)
 
     async def leave(self) -> None:
         """Leave the class; the pupil counts as gone at once."""
         ClassTicker.leave(self)
         if self.pupil is not None:
-            await asyncio.to_thread(pupil_gone, self.pupil.pk, self.channel_name)
+            await asyncio.to_thread(record_closed_pupil_page, self.pupil.pk, self.channel_name)
             self.pupil = None
         await super().leave()

@@ -9,13 +9,13 @@ from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 
 from games.admin.base import AccountFilter, LargeTableAdmin, ReadOnly, WithRowFilter, log_each
-from learning.kinds.admin import LATEST_CHANGES, MachineFilter, OfMachine, page_link
+from learning.kinds.admin import LATEST_CHANGES, MachineFilter, MachineLinkAdmin, page_link
 from learning.models import Lesson, TrainingRun
 from learning.services import runs as services_runs
 
 
 @admin.register(Lesson)
-class LessonAdmin(OfMachine, ReadOnly, WithRowFilter, LargeTableAdmin):
+class LessonAdmin(MachineLinkAdmin, ReadOnly, WithRowFilter, LargeTableAdmin):
     """The ledger: the lessons of all machines, each with its match or run."""
 
     readonly_fields = ("value_changes",)
@@ -55,7 +55,7 @@ class StarterFilter(AccountFilter):
 
 
 @admin.register(TrainingRun)
-class TrainingRunAdmin(OfMachine, ReadOnly, WithRowFilter, LargeTableAdmin):
+class TrainingRunAdmin(MachineLinkAdmin, ReadOnly, WithRowFilter, LargeTableAdmin):
     """Training runs and their progress: read-only, but active runs can be stopped."""
 
     fields = (

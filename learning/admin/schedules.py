@@ -16,7 +16,7 @@ from beadbox.policies.registry import OPPONENTS
 from games.accounts.principal import AnyUser
 from games.admin.base import AccountFilter, CappedListAdmin, ChoiceFilter, WithRowFilter, log_each
 from games.exceptions import PlayError
-from learning.kinds.admin import MachineFilter, OfMachine, page_link
+from learning.kinds.admin import MachineFilter, MachineLinkAdmin, page_link
 from learning.models import Schedule
 from learning.selectors.schedules import crontab_text, next_runs, timezone_of, timing_sentence
 from learning.services import runs as services_runs
@@ -188,7 +188,7 @@ class ScheduleOwnerFilter(AccountFilter):
 
 
 @admin.register(Schedule)
-class ScheduleAdmin(OfMachine, WithRowFilter, CappedListAdmin):
+class ScheduleAdmin(MachineLinkAdmin, WithRowFilter, CappedListAdmin):
     """Training schedules. All writes go through the services, which notify Celery beat."""
 
     form = ScheduleForm

@@ -7,12 +7,12 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 
 from games.admin.base import LargeTableAdmin, ReadOnly, WithRowFilter
-from learning.kinds.admin import MachineFilter, OfMachine
+from learning.kinds.admin import MachineFilter, MachineLinkAdmin
 from learning.models import Snapshot
 
 
 @admin.register(Snapshot)
-class SnapshotAdmin(OfMachine, ReadOnly, WithRowFilter, LargeTableAdmin):
+class SnapshotAdmin(MachineLinkAdmin, ReadOnly, WithRowFilter, LargeTableAdmin):
     """Snapshots, newest first: games trained, points against each opponent, and the snapshot that plays."""
 
     list_display = (

@@ -10,7 +10,7 @@ from games.accounts.principal import Principal
 from games.live.api import PollingView
 from games.live.serializers import refusal_responses
 from learning.exceptions import NotYourClassError
-from learning.kinds.class_table import classroom_table, pupil_note, table_redacted
+from learning.kinds.class_table import classroom_table, record_pupil_page, redact_table
 from learning.selectors.classrooms import classroom_seen
 from learning.states import ClassTable
 
@@ -27,5 +27,5 @@ class ClassTableView(PollingView):
         viewer = Principal.of(request.user)
         classroom, pupil = classroom_seen(viewer, int(classroom_id))
         if pupil is not None:
-            pupil_note(pupil.pk, "rest")
-        return Response(table_redacted(classroom_table(classroom), is_teacher=viewer.user_id == classroom.teacher_id))
+            record_pupil_page(pupil.pk, "rest")
+        return Response(redact_table(classroom_table(classroom), is_teacher=viewer.user_id == classroom.teacher_id))

@@ -18,7 +18,7 @@ from games.live.game_view import game_picture
 from games.validators import name_validate
 from learning.forms.rule_words import rule_field
 from learning.kinds.kind import Kind
-from learning.kinds.registry import KINDS, kind_of_rule, kind_usual
+from learning.kinds.registry import KINDS, kind_of_rule, usual_kind
 
 FROZEN_HELP = "Without this, the machine is frozen: it plays but does not learn."
 PUBLIC_LABEL = "Public: anyone may view and play it, and it learns from those games."
@@ -36,7 +36,7 @@ def game_choices() -> list[tuple[str, str]]:
 
 def machine_kinds() -> dict[str, str]:
     """Return the usual kind of machine of each game, by the game's slug."""
-    return {game.slug: kind.rule.kind for game in GAMES.values() if (kind := kind_usual(game)) is not None}
+    return {game.slug: kind.rule.kind for game in GAMES.values() if (kind := usual_kind(game)) is not None}
 
 
 def games_with() -> dict[str, dict[str, str]]:
@@ -49,7 +49,7 @@ def games_with() -> dict[str, dict[str, str]]:
 
 def usual_presets() -> dict[str, list[str]]:
     """Return the usual presets of the first and second side, by the game's slug."""
-    kinds = {game: kind_usual(game) for game in GAMES.values()}
+    kinds = {game: usual_kind(game) for game in GAMES.values()}
     return {game.slug: [kind.page.usual_preset(game, side) for side in Side] for game, kind in kinds.items() if kind}
 
 
@@ -222,7 +222,7 @@ class MachineForm(forms.Form):
     def _kind(self, game: AnyGame, preset: str | None) -> Kind | None:
         """Return the kind of the chosen preset, else the usual kind of the game."""
         chosen = presets_of(game).get(preset or "")
-        return kind_usual(game) if chosen is None else kind_of_rule(chosen.rule)
+        return usual_kind(game) if chosen is None else kind_of_rule(chosen.rule)
 
     def _drop_other_errors(self, kind: Kind, cleaned: dict[str, Any]) -> None:
         """Drop errors of fields that this kind does not use: fields of other rules, and the side if it plays both."""

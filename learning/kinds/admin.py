@@ -30,7 +30,7 @@ def page_link(row: Any) -> str:
     return format_html('<a href="{}">{}</a>', url, row)
 
 
-class OfMachine:
+class MachineLinkAdmin:
     """Mixin for lists of rows that belong to a machine: a column links to that machine."""
 
     @admin.display(description="machine")

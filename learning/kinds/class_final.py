@@ -17,7 +17,7 @@ from beadbox.rules.outcome import Side
 from beadbox.strength.exact import Floats
 from beadbox.tournaments.class_final import Chooser, match_typical, pairs_chances, ranking
 from learning.exceptions import ClassRefusedError
-from learning.kinds.boxes.final import final_draw, final_player, memories_load, notable_boxes, readable
+from learning.kinds.boxes.final import final_draw, final_player, make_readable, memories_load, notable_boxes
 from learning.models import (
     SIDE_CHOICES,
     Classroom,
@@ -156,7 +156,7 @@ class FinalGames:
         if pupil is None:
             mover = UNIFORM[self.classroom.opponent].mover(self.game)
             return lambda position, rng: (mover(position, rng), None)
-        return readable(self._memory(pupil)).choose
+        return make_readable(self._memory(pupil)).choose
 
 
 def _machine(pupil: Participant) -> Machine:

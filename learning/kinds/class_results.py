@@ -13,7 +13,7 @@ from beadbox.rules.game import AnyGame
 from games.live.states import DrawState
 from learning.kinds.boxes.final import pupil_sheets
 from learning.kinds.boxes.live import draw_view
-from learning.kinds.boxes.training import class_points, curve_now
+from learning.kinds.boxes.training import class_points, present_curve
 from learning.models import (
     SIDE_CHOICES,
     ClassFinal,
@@ -26,7 +26,7 @@ from learning.models import (
 )
 from learning.selectors.classrooms import pupils_of
 
-COLUMNS = (
+RESULT_COLUMNS = (
     *("number", "name", "side", "games", "wins", "draws", "losses", "points_against_random"),
     *("final_place", "final_points", "final_win", "final_draw", "final_loss", "final_endless"),
 )
@@ -62,7 +62,7 @@ class FinalView(TypedDict):
 
 def final_view(classroom: Classroom, final: ClassFinal) -> FinalView:
     """Return a finished final as pages show it."""
-    reader = _Reader(classroom, final, hides_names=classroom.hides_names)
+    reader = _FinalReader(classroom, final, hides_names=classroom.hides_names)
     game, match = reader.game, reader.results["match"]
     players = [reader.player(number) for number in match["pupils"]]
     machines = [reader.machine(number) for number in match["pupils"]]
@@ -82,11 +82,11 @@ def final_view(classroom: Classroom, final: ClassFinal) -> FinalView:
     }
 
 
-def results_rows(classroom: Classroom, final: ClassFinal) -> Iterator[list[object]]:
+def result_rows(classroom: Classroom, final: ClassFinal) -> Iterator[list[object]]:
     """Yield the table of the results: a heading, then a row for each pupil in order of side and place."""
-    reader = _Reader(classroom, final)
+    reader = _FinalReader(classroom, final)
     points = reader.points()
-    yield list(COLUMNS)
+    yield list(RESULT_COLUMNS)
     for place in reader.results["places"]:
         machine = reader.machine(place["number"])
         counts: list[object] = [""] * 5
@@ -99,13 +99,13 @@ def results_rows(classroom: Classroom, final: ClassFinal) -> Iterator[list[objec
         ]
 
 
-def results_sheets(classroom: Classroom, final: ClassFinal) -> BytesIO:
+def result_sheets(classroom: Classroom, final: ClassFinal) -> BytesIO:
     """Return a PDF with one sheet for each pupil that is still in the class.
 
     Raises:
         PrintRefusedError: the boxes of the game do not fit on the sheet.
     """
-    reader = _Reader(classroom, final)
+    reader = _FinalReader(classroom, final)
     points = reader.points()
     present = [(place, reader.machine(place["number"])) for place in reader.results["places"]]
     sheets = [
@@ -113,7 +113,7 @@ def results_sheets(classroom: Classroom, final: ClassFinal) -> BytesIO:
             reader.name(place["number"]),
             reader.lines(place, machine),
             machine,
-            curve_now(machine, points.get(machine.pk)),
+            present_curve(machine, points.get(machine.pk)),
             reader.results["boxes"][str(place["number"])],
         )
         for place, machine in present
@@ -122,7 +122,7 @@ def results_sheets(classroom: Classroom, final: ClassFinal) -> BytesIO:
     return pupil_sheets(f"{classroom.name}: {reader.game.name}", sheets)
 
 
-class _Reader:
+class _FinalReader:
     """The results of a finished final, with the present names of the pupils."""
 
     def __init__(self, classroom: Classroom, final: ClassFinal, *, hides_names: bool = False) -> None:

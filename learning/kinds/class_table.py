@@ -13,7 +13,7 @@ from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from games.models import Match, MatchStatus, Ply, Seat
-from learning.kinds.boxes.training import class_points, costliest, curve_now
+from learning.kinds.boxes.training import class_points, costliest_box_of, present_curve
 from learning.models import Classroom, Machine, Participant
 from learning.selectors.classrooms import final_of, pupils_of
 from learning.selectors.machines import curve_small
@@ -38,7 +38,7 @@ def classroom_table(classroom: Classroom) -> ClassTable:
     return table
 
 
-def table_outdate(classroom_id: int) -> None:
+def delete_cached_table(classroom_id: int) -> None:
     """Delete the cached table of a class when the transaction commits, so that pages show a change at once."""
     transaction.on_commit(lambda: cache.delete_many(_keys(classroom_id)))
 
@@ -48,19 +48,19 @@ def _keys(classroom_id: int) -> tuple[str, str]:
     return f"class-table:{classroom_id}", f"class-turn:{classroom_id}:{int(time.time())}"
 
 
-def table_redacted(table: ClassTable, *, is_teacher: bool) -> ClassTable:
+def redact_table(table: ClassTable, *, is_teacher: bool) -> ClassTable:
     """Return the part of a table that pupils and projectors see, or all of it for the teacher."""
     if is_teacher:
         return table
     return {**table, "rows": [{**row, "url": None, "stuck": ""} for row in table["rows"]]}
 
 
-def pupil_note(participant_id: int, mark: str) -> None:
+def record_pupil_page(participant_id: int, mark: str) -> None:
     """Store that a page of a pupil is open; ``mark`` identifies the page."""
     cache.set(f"class-here:{participant_id}", mark, PRESENCE_S)
 
 
-def pupil_gone(participant_id: int, mark: str) -> None:
+def record_closed_pupil_page(participant_id: int, mark: str) -> None:
     """Store that a page of a pupil is closed, unless another page of the pupil was opened later."""
     key = f"class-here:{participant_id}"
     if cache.get(key) == mark:
@@ -71,7 +71,7 @@ def _table(classroom: Classroom) -> ClassTable:
     pupils = pupils_of(classroom)
     machines = {pupil.number: pupil.machine for pupil in pupils if pupil.machine is not None}
     points = class_points(list(machines.values()))
-    stuck = _stuck(pupils) if classroom.is_open else {}
+    stuck = _stuck_pupils(pupils) if classroom.is_open else {}
     rows = [_row(classroom, pupil, machines[pupil.number], points, stuck) for pupil in pupils]
     rows.sort(key=lambda row: (row["side"], 1 if row["points"] is None else -row["points"], row["number"]))
     places = dict.fromkeys((0, 1), 0)
@@ -111,18 +111,18 @@ def _row(
         "draws": machine.n_draws,
         "losses": machine.n_losses,
         "points": exact,
-        "curve": curve_small(curve_now(machine, exact)) if machine.n_games else "",
+        "curve": curve_small(present_curve(machine, exact)) if machine.n_games else "",
         "url": machine.get_absolute_url(),
         "stuck": stuck.get(pupil.guest, ""),
     }
 
 
 def _leader(row: PupilRow, machine: Machine) -> Leader:
-    box = costliest(machine)
+    box = costliest_box_of(machine)
     return {"number": row["number"], "name": row["name"], "side": row["side"], "box": box}
 
 
-def _stuck(pupils: list[Participant]) -> dict[UUID, str]:
+def _stuck_pupils(pupils: list[Participant]) -> dict[UUID, str]:
     """Return the stuck pupils by guest number: ``gone`` without an open page, ``waiting`` without a move for too long.
 
     Machines move within the request of the pupil's move. So in an unfinished match it is the pupil's turn.

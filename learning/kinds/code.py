@@ -23,17 +23,17 @@ from learning.selectors.code import LoadedMachine, NewMachine, Step, Training
 MayExport = Callable[[Machine], bool]
 """Whether the viewer may have the complete state of a machine."""
 
-TAUGHT = (
+TAUGHT_TEXT = (
     "People taught it, or it began with beads from elsewhere. So no seed repeats it, and its file has what it knows."
 )
-IN_TRAINING = "It is in training. Until that ends, its file has what it knows now."
-LONG = f"Its trainings take more than {code.MAX_LINES} lines of code. So its file has what it knows."
-STOPPED = "This tournament was stopped, so no code repeats its results."
-HIDDEN = "A machine of this tournament was deleted or is private, so no code repeats it."
+IN_TRAINING_TEXT = "It is in training. Until that ends, its file has what it knows now."
+TOO_LONG_TEXT = f"Its trainings take more than {code.MAX_LINES} lines of code. So its file has what it knows."
+STOPPED_TEXT = "This tournament was stopped, so no code repeats its results."
+HIDDEN_TEXT = "A machine of this tournament was deleted or is private, so no code repeats it."
 
 
 @dataclass(frozen=True, slots=True)
-class File:
+class CodeFile:
     """A file that a program loads: its name and its address."""
 
     name: str
@@ -46,7 +46,7 @@ class Code:
 
     lines: str = ""
     note: str = ""
-    files: tuple[File, ...] = ()
+    files: tuple[CodeFile, ...] = ()
 
 
 class NotRepeatedError(Exception):
@@ -60,9 +60,9 @@ def machine_code(machine: Machine, may_export: MayExport) -> Code | None:
     try:
         lines = code.machine_code(machine_steps(machine, may_export))
         if code.n_lines(lines) > code.MAX_LINES:
-            raise NotRepeatedError(LONG)
+            raise NotRepeatedError(TOO_LONG_TEXT)
     except NotRepeatedError as error:
-        file = File(f"{machine.slug}.json", reverse("api-machine-export", args=[machine.slug]))
+        file = CodeFile(f"{machine.slug}.json", reverse("api-machine-export", args=[machine.slug]))
         return Code(code.machine_code([LoadedMachine("m", file.name)]), str(error), (file,))
     return Code(lines)
 
@@ -73,18 +73,18 @@ def tournament_code(tournament: Tournament, may_export: MayExport) -> Code:
     The code loads a machine with a long history from a file of the machine as it entered the tournament.
     """
     if tournament.status in (JobStatus.CANCELLED, JobStatus.FAILED):
-        return Code(note=STOPPED)
+        return Code(note=STOPPED_TEXT)
     players: dict[str, list[Step] | str] = {}
-    files: dict[str, File] = {}
+    files: dict[str, CodeFile] = {}
     for entry in tournament.entries.select_related("machine"):
-        name = _unused(entry.name, players)
+        name = _unused_name(entry.name, players)
         if entry.opponent:
             players[name] = entry.opponent
             continue
         machine = entry.machine
         if machine is None or not may_export(machine) or machine.rule.kind not in STATES:
-            return Code(note=HIDDEN)
-        files[name] = File(
+            return Code(note=HIDDEN_TEXT)
+        files[name] = CodeFile(
             f"{machine.slug}-entry.json", reverse("tournament_entry", args=[tournament.pk, entry.number])
         )
         try:
@@ -96,7 +96,7 @@ def tournament_code(tournament: Tournament, may_export: MayExport) -> Code:
         longest = max(files, key=lambda name: len(players[name]))
         if len(players[longest]) == 1:
             break
-        players[longest] = [LoadedMachine(_variable(players[longest]), files[longest].name)]
+        players[longest] = [LoadedMachine(_variable_name(players[longest]), files[longest].name)]
     loaded = tuple(file for name, file in files.items() if isinstance(players[name][0], LoadedMachine))
     return Code(lines, files=loaded)
 
@@ -118,16 +118,16 @@ def machine_steps(
         later = later.filter(created_at__gt=entry.tournament.created_at)
     history.read(machine, later.aggregate(begin=Min("pk"))["begin"])
     if machine.n_forgotten and not history.runs:
-        raise NotRepeatedError(TAUGHT)  # a reset may have come after the tournament
+        raise NotRepeatedError(TAUGHT_TEXT)  # a reset may have come after the tournament
     return list(history.steps(machine, variable))
 
 
-def _variable(steps: list[Step] | str) -> str:
+def _variable_name(steps: list[Step] | str) -> str:
     assert not isinstance(steps, str)
     return steps[0].name
 
 
-def _unused(name: str, used: dict[str, list[Step] | str]) -> str:
+def _unused_name(name: str, used: dict[str, list[Step] | str]) -> str:
     number = 2
     unused = name
     while unused in used:
@@ -161,17 +161,17 @@ class _History:
             if known is None or (end is not None and end <= known):
                 return
         elif not self.may_export(machine):
-            raise NotRepeatedError(TAUGHT)
+            raise NotRepeatedError(TAUGHT_TEXT)
         until = Q() if end is None else Q(pk__lt=end)
         # A popular machine has thousands of lessons of matches. ``exists`` stops at the first.
         if machine.lessons.filter(until).exclude(kind=LessonKind.TRAINING).exists():
-            raise NotRepeatedError(TAUGHT)
+            raise NotRepeatedError(TAUGHT_TEXT)
         if machine.pk not in self.ends and not kind_of(machine).memory.begins_fresh(machine):
-            raise NotRepeatedError(TAUGHT)
+            raise NotRepeatedError(TAUGHT_TEXT)
         self.machines[machine.pk], self.ends[machine.pk] = machine, end
         games = Sum(F("n_wins") + F("n_draws") + F("n_losses"))
         if (machine.lessons.aggregate(games=games)["games"] or 0) != machine.n_games:
-            raise NotRepeatedError(TAUGHT)
+            raise NotRepeatedError(TAUGHT_TEXT)
         groups = list(
             machine.lessons.filter(until)
             .order_by()
@@ -180,7 +180,7 @@ class _History:
             .order_by("begin")
         )
         if len(groups) > code.MAX_LINES:  # each run takes a line
-            raise NotRepeatedError(LONG)
+            raise NotRepeatedError(TOO_LONG_TEXT)
         ids = [group["run_id"] for group in groups]
         runs = _runs_by_id(ids)
         spans = Lesson.objects.filter(run__in=ids).order_by().values_list("run_id").annotate(Min("pk"), Max("pk"))
@@ -189,36 +189,36 @@ class _History:
         for group in groups:
             run = runs.get(group["run_id"])
             if run is None or group["begin"] < last:
-                raise NotRepeatedError(TAUGHT)
+                raise NotRepeatedError(TAUGHT_TEXT)
             last = group["end"]
             if run.finished_at is None:
-                raise NotRepeatedError(IN_TRAINING)
-            if group["games"] != _games_learnt(run, machine.pk):
-                raise NotRepeatedError(TAUGHT)
+                raise NotRepeatedError(IN_TRAINING_TEXT)
+            if group["games"] != _count_learnt_games(run, machine.pk):
+                raise NotRepeatedError(TAUGHT_TEXT)
             self._add_run(run)
 
     def _add_run(self, run: TrainingRun) -> None:
         if run.pk in self.runs:
             return
         if run.n_left_out:
-            raise NotRepeatedError(TAUGHT)
+            raise NotRepeatedError(TAUGHT_TEXT)
         self.runs[run.pk] = run
         begin, last = self.spans[run.pk]
         self.read(run.machine, last + 1)
-        for stage, _ in _stages_played(run):
+        for stage, _ in _played_stages(run):
             other = stage.opponent_machine
             if other is None:
                 if stage.is_without_opponent and not stage.is_against_unstored:
-                    raise NotRepeatedError(TAUGHT)
+                    raise NotRepeatedError(TAUGHT_TEXT)
             elif other.pk == run.machine_id:
                 continue
             elif stage.opponent_learns:
                 if stage.most_values is not None and other.n_values >= stage.most_values:
-                    raise NotRepeatedError(TAUGHT)
+                    raise NotRepeatedError(TAUGHT_TEXT)
                 self.read(other, last + 1)
             else:
                 if other.lessons.filter(pk__gt=begin, pk__lt=last).exclude(run=run).exists():
-                    raise NotRepeatedError(TAUGHT)
+                    raise NotRepeatedError(TAUGHT_TEXT)
                 self.read(other, begin)
 
     def steps(self, machine: Machine, variable: str) -> Iterator[Step]:
@@ -230,7 +230,7 @@ class _History:
         for run in sorted(self.runs.values(), key=lambda run: self.spans[run.pk]):
             seed: int | None = run.seed
             learner = run.machine
-            for stage, games in _stages_played(run):
+            for stage, games in _played_stages(run):
                 against, is_machine = stage.opponent, stage.opponent == "machine"
                 if stage.is_against_unstored:
                     assert learner.side is not None, "the machine has boxes"
@@ -248,7 +248,7 @@ def _runs_by_id(ids: list[int]) -> dict[int, TrainingRun]:
     return TrainingRun.objects.select_related("machine").prefetch_related(stages).in_bulk(ids)
 
 
-def _stages_played(run: TrainingRun) -> Iterator[tuple[RunStage, int]]:
+def _played_stages(run: TrainingRun) -> Iterator[tuple[RunStage, int]]:
     """Yield the stages of a run that have begun, with the number of games that were played in each."""
     n_remaining = run.games_done
     for stage in run.stages.all():
@@ -258,10 +258,10 @@ def _stages_played(run: TrainingRun) -> Iterator[tuple[RunStage, int]]:
             n_remaining -= n_games
 
 
-def _games_learnt(run: TrainingRun, machine_id: int) -> int:
+def _count_learnt_games(run: TrainingRun, machine_id: int) -> int:
     """Return the number of games that a run taught a machine; games of a machine against itself count twice."""
     games = Counter[int]()
-    for stage, n_games in _stages_played(run):
+    for stage, n_games in _played_stages(run):
         games[run.machine_id] += n_games
         if stage.opponent_learns and stage.opponent_machine_id is not None:
             games[stage.opponent_machine_id] += n_games

@@ -20,7 +20,7 @@ class Line(TypedDict):
     role: str
 
 
-def insights_joined(live: LiveMatch, found: Sequence[Insight]) -> Insight:
+def join_insights(live: LiveMatch, found: Sequence[Insight]) -> Insight:
     """Join the insights of several kinds of machines.
 
     Each kind has its own part of the result; the lessons cover machines of all kinds. Fields for a single machine, such
@@ -51,7 +51,7 @@ def _moves_of(insight: Insight) -> list[Any]:
 LineT = TypeVar("LineT", bound=Line)
 
 
-def insight_redacted(insight: Insight, machines: Mapping[str, MachineBrief]) -> Insight | None:
+def redact_joined_insight(insight: Insight, machines: Mapping[str, MachineBrief]) -> Insight | None:
     """Return the part of an insight that a viewer may see; ``machines`` are the visible machines by role.
 
     The result is the same as in a match without the other machines, or ``None`` if nothing remains. An insight on

@@ -24,7 +24,7 @@ from games.live.states import Insight, SeatMachine
 from games.models import Seat
 from games.transport.json_rows import row_array_sql, row_read
 from learning.exceptions import ClassPausedError
-from learning.kinds.insights import insights_joined
+from learning.kinds.insights import join_insights
 from learning.models import Draw, Machine
 
 
@@ -88,7 +88,7 @@ class KindLive(SeatPlayer):
             insight = kind.insight_of(live, own) if own else None
             if insight is not None:
                 found.append(insight)
-        return insights_joined(live, found) if len(found) > 1 else next(iter(found), None)
+        return join_insights(live, found) if len(found) > 1 else next(iter(found), None)
 
     @classmethod
     def insight_of(cls, live: LiveMatch, players: Sequence[Self]) -> Insight | None:
@@ -130,11 +130,11 @@ class EndedMatch:
     """The machine in its seats, objects of the kind's own class."""
 
 
-SEATS = "FROM games_seat AS seat JOIN learning_machineseat AS sits ON sits.seat_id = seat.id"
+SEATS_SQL = "FROM games_seat AS seat JOIN learning_machineseat AS sits ON sits.seat_id = seat.id"
 
 
 @cache
-def _sits() -> str:
+def _occupant_columns() -> str:
     """Return the SQL for a row of ``sits`` as JSON: the id of the seat, the draws in the seat, and the machine."""
     draw, machine = row_array_sql(Draw, "draw"), row_array_sql(Machine, "machine")
     return f"""json_build_array(sits.seat_id, (
@@ -144,16 +144,16 @@ def _sits() -> str:
 
 def _in_matches(where: str, columns: str) -> str:
     """Return the SQL that reads ``columns`` of the machines in matches; ``where`` is a condition on the match id."""
-    rows = f"{SEATS} JOIN learning_machine AS machine ON machine.id = sits.machine_id"
+    rows = f"{SEATS_SQL} JOIN learning_machine AS machine ON machine.id = sits.machine_id"
     return f"SELECT {columns} {rows} WHERE seat.match_id {where}"
 
 
 def occupants_query() -> sql.Composable:
     """Return the subquery of the occupants for a query with a match ``latest`` (``games.live.players.MachinePort``)."""
-    return sql.SQL(_in_matches("= latest.id", f"json_agg({_sits()})"))
+    return sql.SQL(_in_matches("= latest.id", f"json_agg({_occupant_columns()})"))
 
 
-HELD = """
+LOCKED_MACHINES_SQL = """
     WITH sits AS MATERIALIZED (SELECT sits.seat_id, sits.machine_id {seats} WHERE seat.match_id {where}),
     held AS MATERIALIZED (
         SELECT * FROM learning_machine WHERE id = ANY(ARRAY(SELECT machine_id FROM sits)) ORDER BY id FOR NO KEY UPDATE
@@ -173,7 +173,11 @@ def occupants_fetch(seats: Sequence[LiveSeat], *, lock: bool = False) -> None:
     matches = list({seat.row.match_id for seat in seats})
     # A single id is not sent as an array, because PostgreSQL would plan that query each time.
     condition, match_ids = ("= %s", matches[0]) if len(matches) == 1 else ("= ANY(%s)", matches)
-    statement = HELD.format(seats=SEATS, where=condition, columns=_sits()) if lock else _in_matches(condition, _sits())
+    statement = (
+        LOCKED_MACHINES_SQL.format(seats=SEATS_SQL, where=condition, columns=_occupant_columns())
+        if lock
+        else _in_matches(condition, _occupant_columns())
+    )
     with connection.cursor() as cursor:
         cursor.execute(statement, [match_ids])
         occupants_seat(seats, [row for (row,) in cursor.fetchall()])

@@ -15,7 +15,7 @@ from beadbox.learners.registry import STATES, rule_read
 from beadbox.policies.table import ContestPlayer
 from beadbox.rules.game import AnyGame
 from learning.exceptions import EntryGoneError, MachineFileError
-from learning.kinds.registry import kind_of, kind_of_rule, kind_usual
+from learning.kinds.registry import kind_of, kind_of_rule, usual_kind
 from learning.models import Machine, TournamentEntry
 from learning.selectors.strength import Strength, strength_measured_last
 from learning.storage.lessons import has_ledger_since
@@ -42,7 +42,7 @@ def pairing_sentences(game: AnyGame, machines: Sequence[Machine]) -> str:
 
     Without machines, the sentences are about the default kind of machine for the game.
     """
-    default_kind = kind_usual(game)
+    default_kind = usual_kind(game)
     kinds = {kind_of(machine) for machine in machines} or ({default_kind} if default_kind else set())
     either_side = {kind.live.either_side for kind in kinds}
     if either_side == {True}:

@@ -66,7 +66,7 @@ class Page:
     status: int = 200
 
 
-def percent(share: float) -> str:
+def format_percent(share: float) -> str:
     """Return a share as a percentage with three significant digits: 0.004 is 0.4 %, not 0 %."""
     return f"{100 * share:.3g}%"
 

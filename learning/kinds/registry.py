@@ -26,7 +26,7 @@ def kind_register(kind: Kind) -> None:
     LIVE[slug] = kind.live
 
 
-def kind_usual(game: AnyGame) -> Kind | None:
+def usual_kind(game: AnyGame) -> Kind | None:
     """Return the default kind of machine for a game; ``None`` if no kind can play it."""
     return next((kind for kind in KINDS.values() if kind.rule.fits(game)), None)
 

@@ -64,22 +64,22 @@ def snapshot_take(run: TrainingRun, machine: Machine) -> None:
     remembered = earlier.filter(last_lesson__gt=machine.n_forgotten)
     # The oldest runs may have been deleted. The counts in snapshots of later runs include the games of these runs.
     n_counted = machine.snapshots.filter(run__lt=run.pk).aggregate(n=Max("n_trained", default=0))["n"]
-    n_before, n_left = max(_games_done(remembered), n_counted), 0
+    n_before, n_left = max(_count_games_done(remembered), n_counted), 0
     # ``n_left`` counts the games whose effect is undone: those between the restored snapshot and its restoration.
     if (playing := machine.snapshots.filter(plays_since__isnull=False).first()) is not None:
         later = remembered.filter(last_lesson__gt=playing.plays_since)
-        n_left = n_before - (playing.n_trained - playing.n_left) - _games_done(later)
+        n_left = n_before - (playing.n_trained - playing.n_left) - _count_games_done(later)
     fields: dict[str, Any] = {"n_trained": n_before + run.games_done, "n_left": n_left}
     fields |= {"n_lessons": machine.n_lessons, "epsilon": machine.epsilon}
     Snapshot.objects.get_or_create(machine=machine, run=run, games_done=run.games_done, defaults=fields)
 
 
-def _games_done(runs: QuerySet[TrainingRun]) -> int:
+def _count_games_done(runs: QuerySet[TrainingRun]) -> int:
     n_games: int = runs.aggregate(n=Sum("games_done", default=0))["n"]
     return n_games
 
 
-def snapshots_read(run: TrainingRun) -> list[Snapshot]:
+def measurable_snapshots(run: TrainingRun) -> list[Snapshot]:
     """Return the snapshots of a run so far, in order, with their measurements."""
     return list(run.snapshots.prefetch_related("measurements").order_by("games_done"))
 
@@ -96,20 +96,20 @@ class DueMeasurement:
     """The number of games of this measurement that have been played."""
 
 
-def measurement_due(run: TrainingRun, machine: Machine) -> DueMeasurement | None:
+def next_measurement(run: TrainingRun, machine: Machine) -> DueMeasurement | None:
     """Return the next measurement of a run, or ``None`` if all are complete.
 
     Each snapshot is measured. After the last game of the run, the best snapshot is measured once more.
     """
     if not run.n_measured:
         return None
-    snapshots = snapshots_read(run)
+    snapshots = measurable_snapshots(run)
     for snapshot in snapshots:
         if (due := _snapshot_due(run, machine, snapshot, CHOICE_SEED)) is not None:
             return due
     if not snapshots or run.games_done < run.n_games:
         return None
-    return _snapshot_due(run, machine, best_measured(snapshots), CONFIRMATION_SEED)
+    return _snapshot_due(run, machine, best_snapshot(snapshots), CONFIRMATION_SEED)
 
 
 def _snapshot_due(run: TrainingRun, machine: Machine, snapshot: Snapshot, seed: int) -> DueMeasurement | None:
@@ -128,7 +128,7 @@ def points_of(snapshot: Snapshot, seed: int) -> dict[str, Points]:
     return {row.level: row.points for row in snapshot.measurements.all() if row.openings == seed}
 
 
-def best_measured(snapshots: list[Snapshot]) -> Snapshot:
+def best_snapshot(snapshots: list[Snapshot]) -> Snapshot:
     """Return the best snapshot of a run in which every snapshot is measured."""
     curve: Mapping[int, Mapping[str, Points]] = {row.games_done: points_of(row, CHOICE_SEED) for row in snapshots}
     best = best_of(curve)

@@ -27,7 +27,7 @@ from learning.access import (
     row_id,
 )
 from learning.exceptions import ClassPausedError, MachineNotFoundError, MachineWrongSideError
-from learning.kinds.insights import insight_redacted
+from learning.kinds.insights import redact_joined_insight
 from learning.kinds.kind import Kind
 from learning.kinds.live import occupants
 from learning.kinds.registry import KINDS, kind_of
@@ -89,7 +89,7 @@ class MachinePlayer(Automaton):
     name = "A machine"
     learns = True
     may_see = staticmethod(may_see)
-    redact_insight = staticmethod(insight_redacted)
+    redact_insight = staticmethod(redact_joined_insight)
 
     def __init__(self, slug: str) -> None:
         self.slug = slug

@@ -16,7 +16,7 @@ from games.live.serializers import StrictSerializer, parse_side
 from games.validators import name_validate
 from learning.access import is_seen
 from learning.kinds.kind import Kind
-from learning.kinds.registry import kind_of_rule, kind_usual
+from learning.kinds.registry import kind_of_rule, usual_kind
 from learning.models import Machine
 from learning.serializers.base import IntervalField, RuleField, SlugChoiceField
 
@@ -166,7 +166,7 @@ class MachineCreateSerializer(StrictSerializer):
         if "rule" in attrs:
             return kind_of_rule(attrs["rule"])
         preset = ALL_PRESETS.get(attrs.get("preset", ""))
-        return kind_usual(game) if preset is None else kind_of_rule(preset.rule)
+        return usual_kind(game) if preset is None else kind_of_rule(preset.rule)
 
 
 class MachineUpdateSerializer(StrictSerializer):

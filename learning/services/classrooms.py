@@ -20,7 +20,7 @@ from games.limits.quotas import account_lock, site_require
 from learning import tasks
 from learning.exceptions import ClassQuotaError, ClassRefusedError, NotYourClassError
 from learning.kinds.class_final import sides_require
-from learning.kinds.class_table import table_outdate
+from learning.kinds.class_table import delete_cached_table
 from learning.models import ClassFinal, Classroom, ClassStatus, JobStatus, Machine, SharedLink, class_sides
 from learning.services.machines import machine_clear, machine_create, machine_remove, preset_usual
 from learning.services.personal_machines import personal_machine_name
@@ -138,7 +138,7 @@ def classroom_set_status(*, user: AnyUser, classroom_id: int, status: ClassStatu
     if classroom.is_open:
         _final_cancel(classroom)
         ClassFinal.objects.filter(classroom=classroom).update(is_shown=False)
-    table_outdate(classroom_id)
+    delete_cached_table(classroom_id)
     if status == ClassStatus.FINISHED:
         classroom.participants.filter(is_typed=True).update(name="", is_typed=False)
     return classroom
@@ -160,7 +160,7 @@ def final_begin(*, user: AnyUser, classroom_id: int) -> ClassFinal:
         classroom_set_status(user=user, classroom_id=classroom_id, status=ClassStatus.PAUSED)
     ClassFinal.objects.filter(classroom=classroom).delete()
     final = ClassFinal.objects.create(classroom=classroom)
-    table_outdate(classroom_id)
+    delete_cached_table(classroom_id)
     transaction.on_commit(lambda: tasks.wake_up(CLASS_FINALS, [final.pk]))
     return final
 
@@ -178,7 +178,7 @@ def final_cancel(*, user: AnyUser, classroom_id: int) -> None:
 def _final_cancel(classroom: Classroom) -> None:
     """Delete a final that is not finished. Without the row, its worker stops."""
     ClassFinal.objects.filter(classroom=classroom).exclude(status=JobStatus.FINISHED).delete()
-    table_outdate(classroom.pk)
+    delete_cached_table(classroom.pk)
 
 
 @transaction.atomic
@@ -250,7 +250,7 @@ def machines_reset(*, user: AnyUser, classroom_id: int) -> int:
     with transaction.atomic():
         classroom = classroom_lock(user, classroom_id)
         ClassFinal.objects.filter(classroom=classroom).delete()
-        table_outdate(classroom_id)
+        delete_cached_table(classroom_id)
         ids = list(Machine.objects.filter(classroom=classroom, pupil__isnull=False).values_list("pk", flat=True))
     for pk in ids:
         with transaction.atomic():

@@ -27,7 +27,7 @@ from learning.exceptions import (
     RuleRefusedError,
     UnsuitedRuleRefusedError,
 )
-from learning.kinds.registry import kind_of, kind_of_rule, kind_usual
+from learning.kinds.registry import kind_of, kind_of_rule, usual_kind
 from learning.models import Lesson, Machine
 from learning.selectors.runs import runs_teaching
 from learning.services.machine_quotas import machine_quota_require, values_quota_require
@@ -86,7 +86,7 @@ def preset_usual(game: AnyGame, side: Side | None) -> str:
     Raises:
         RuleRefusedError: the usual kind of machine plays one fixed side, and none is given.
     """
-    kind = kind_usual(game)
+    kind = usual_kind(game)
     assert kind is not None, "the caller has checked that a machine can play the game"
     return kind.page.usual_preset(game, side)
 

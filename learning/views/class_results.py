@@ -12,7 +12,7 @@ from games.accounts.principal import Principal
 from games.exceptions import PlayError
 from games.live.game_view import game_view
 from games.transport.error_responses import not_found_response, refusal_response
-from learning.kinds.class_results import final_view, results_rows, results_sheets
+from learning.kinds.class_results import final_view, result_rows, result_sheets
 from learning.selectors.classrooms import classroom_of, classroom_seen, results_of
 from learning.views.classrooms import teacher_required
 from learning.views.tables import csv_download
@@ -46,7 +46,7 @@ def results_csv(request: HttpRequest, classroom_id: int) -> HttpResponse:
     """Send the results of a class as a table."""
     try:
         classroom = classroom_of(request.user, classroom_id)
-        rows = results_rows(classroom, results_of(classroom))
+        rows = result_rows(classroom, results_of(classroom))
     except PlayError as error:
         return refusal_response(request, error, "classes")
     return csv_download(f"class-{classroom.pk}-results.csv", rows)
@@ -59,7 +59,7 @@ def results_pdf(request: HttpRequest, classroom_id: int) -> HttpResponseBase:
     """Send a sheet of paper for each pupil of a class, as PDF."""
     try:
         classroom = classroom_of(request.user, classroom_id)
-        sheets = results_sheets(classroom, results_of(classroom))
+        sheets = result_sheets(classroom, results_of(classroom))
     except PlayError as error:
         return refusal_response(request, error, "classes")
     return FileResponse(

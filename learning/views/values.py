@@ -15,7 +15,7 @@ from games.live.game_view import game_view
 from games.transport.error_responses import not_found_response, refusal_json_response
 from learning.access import machine_for
 from learning.exceptions import BoxNotFoundError
-from learning.kinds.page import percent
+from learning.kinds.page import format_percent
 from learning.kinds.registry import KINDS, kind_of
 
 
@@ -55,7 +55,7 @@ def values_page(request: HttpRequest, machine_id: int) -> HttpResponse:
     context = {
         "machine": machine.brief,
         "view": view,
-        "tries": percent(view.get("epsilon", 0.0)),
+        "tries": format_percent(view.get("epsilon", 0.0)),
         "asked": text,
         "problem": error_text,
         "is_start": view["position"] == start,

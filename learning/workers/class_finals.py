@@ -11,7 +11,7 @@ from django.utils import timezone
 from games.transport.database_errors import SERVER_ERROR_CLASSES as DATABASE_ERRORS
 from learning.exceptions import ClassRefusedError
 from learning.kinds.class_final import Step, final_games
-from learning.kinds.class_table import table_outdate
+from learning.kinds.class_table import delete_cached_table
 from learning.models import ClassFinal, JobStatus
 from learning.workers import jobs
 from learning.workers.jobs import JobKind, JobLostError, TurnEnd
@@ -41,14 +41,14 @@ def _execute(final: ClassFinal, turn: TurnEnd) -> list[int]:
             stored_at = time.monotonic()
     results, now = games.results(found), timezone.now()
     jobs.end(final, JobStatus.FINISHED, found=[], results=results, progress=1.0, finished_at=now)
-    table_outdate(final.classroom_id)
+    delete_cached_table(final.classroom_id)
     return []
 
 
 def _fail(final: ClassFinal, error: str) -> None:
     with contextlib.suppress(JobLostError):
         jobs.end(final, JobStatus.FAILED, error=error, finished_at=timezone.now())
-        table_outdate(final.classroom_id)
+        delete_cached_table(final.classroom_id)
 
 
 class ClassFinals(JobKind[ClassFinal]):

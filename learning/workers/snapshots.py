@@ -12,12 +12,12 @@ from django.utils import timezone
 from beadbox.rules.outcome import Tally
 from learning.exceptions import EntryGoneError, SnapshotFarError
 from learning.kinds.snapshots import (
-    best_measured,
+    best_snapshot,
+    measurable_snapshots,
     measurement_add,
-    measurement_due,
     measurement_play,
+    next_measurement,
     snapshot_play,
-    snapshots_read,
 )
 from learning.models import JobStatus, Machine, TrainingRun
 from learning.selectors.runs import runs_teaching
@@ -37,7 +37,7 @@ def run_measure(run: TrainingRun, lease_s: float) -> TrainingRun | None:
         JobLostError: this worker no longer has the run.
     """
     machine = Machine.objects.filter(pk=run.machine_id).first() if run.n_measured else None
-    measurement = None if machine is None else measurement_due(run, machine)
+    measurement = None if machine is None else next_measurement(run, machine)
     if machine is None or measurement is None:
         return None
     part_end = time.monotonic() + PART_S
@@ -72,4 +72,4 @@ def run_play_best(run: TrainingRun, machine: Machine) -> None:
     if not run.n_measured or not machine.learns or runs_teaching(machine).exclude(pk=run.pk).exists():
         return
     with contextlib.suppress(SnapshotFarError):
-        snapshot_play(machine, best_measured(snapshots_read(run)), by_hand=False)
+        snapshot_play(machine, best_snapshot(measurable_snapshots(run)), by_hand=False)

@@ -16,7 +16,7 @@ from beadbox.policies.registry import UNIFORM
 from games.accounts.identity import PupilFacts
 from learning.exceptions import ClassPausedError, ClassRefusedError, NotYourClassError
 from learning.kinds.boxes.memory import table_load
-from learning.kinds.class_results import final_view, results_rows, results_sheets
+from learning.kinds.class_results import final_view, result_rows, result_sheets
 from learning.kinds.class_table import classroom_table
 from learning.models import ClassFinal, Classroom, ClassStatus, JobStatus, Participant
 from learning.selectors.classrooms import final_shown, participant_now
@@ -184,7 +184,7 @@ def test_every_shape_of_board_has_results_on_paper(game: str) -> None:
         play(pupil, 2)
     final = hold_final(classroom)
     assert final_view(classroom, final)["frames"]
-    assert results_sheets(classroom, final).read(5) == b"%PDF-"
+    assert result_sheets(classroom, final).read(5) == b"%PDF-"
 
 
 def test_large_game_is_ranked_by_games() -> None:
@@ -235,7 +235,7 @@ def test_names_follow_the_class() -> None:
     services.classroom_update(user=classroom.teacher, classroom_id=classroom.pk, hides_names=True)
     view = final_view(Classroom.objects.get(), final)
     assert sorted(place["name"] for place in view["places"]) == ["Pupil 1", "Pupil 2", "Pupil 3"]
-    assert len(list(results_rows(Classroom.objects.get(), final))) == 4
+    assert len(list(result_rows(Classroom.objects.get(), final))) == 4
 
 
 def test_failed_final_says_why(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -25,7 +25,7 @@ from learning import class_consumers
 from learning.class_consumers import ClassConsumer, ClassTicker
 from learning.kinds.boxes import training
 from learning.kinds.boxes.memory import table_load
-from learning.kinds.class_table import classroom_table, pupil_note
+from learning.kinds.class_table import classroom_table, record_pupil_page
 from learning.models import Classroom, ClassStatus, Machine, Participant
 from learning.services.classrooms import (
     ClassPlan,
@@ -134,7 +134,7 @@ def test_hidden_names_are_numbers() -> None:
 def test_teacher_sees_which_pupil_is_stuck() -> None:
     classroom, (absent_pupil, waiting_pupil) = class_with_pupils(2)
     room = participant_play(waiting_pupil).room
-    pupil_note(waiting_pupil.pk, "page")
+    record_pupil_page(waiting_pupil.pk, "page")
     stuck_by_number = {row["number"]: row["stuck"] for row in fresh_table(classroom)["rows"]}
     assert stuck_by_number == {1: "gone", 2: ""}
     match_play_move(code=room.code, person=pupil_principal(waiting_pupil), move=legal_move(room.code))

@@ -29,7 +29,7 @@ from beadbox.policies.registry import OPPONENTS
 from beadbox.rules.outcome import Side
 from beadbox.rules.registry import GAMES
 from beadbox.strength.loops import endless_points
-from learning.kinds.code import LONG, STOPPED, TAUGHT, Code, machine_code, tournament_code
+from learning.kinds.code import STOPPED_TEXT, TAUGHT_TEXT, TOO_LONG_TEXT, Code, machine_code, tournament_code
 from learning.kinds.machines import machine_export
 from learning.models import ExperimentRun, Machine, TrainingRun
 from learning.selectors.code import MAX_LINES, experiment_code, learn_code, n_lines
@@ -190,7 +190,7 @@ def draw_machine(rng: Random) -> Machine:
 
 def drawn_trained(rng: Random, folder: Path) -> Case:
     one = draw_machine(rng)
-    while (code := code_of(one)).note == LONG:
+    while (code := code_of(one)).note == TOO_LONG_TEXT:
         one = draw_machine(rng)
     assert code.note == ""
     assert n_lines(code.lines) <= MAX_LINES
@@ -308,7 +308,7 @@ def test_machine_that_was_taught_has_its_file(run_programs: RunPrograms, tmp_pat
     for one in (copy, imported.machine):
         trained_machine(one, 5)
         code = code_of(one)
-        assert code.note == TAUGHT
+        assert code.note == TAUGHT_TEXT
         (tmp_path / code.files[0].name).write_bytes(client.get(code.files[0].url).content)
         (file_text,) = run_programs([code.lines + SAVE_MACHINE_CODE])
         assert compared_fields(file_text) == compared_fields(machine_export(one).text)
@@ -331,7 +331,7 @@ def test_machine_after_a_private_opponent_is_not_repeated() -> None:
     assert "m_2 = bb.machine" in code_of(one).lines
     code = machine_code(one, lambda found: found.pk != teacher.pk)
     assert code is not None
-    assert code.note == TAUGHT
+    assert code.note == TAUGHT_TEXT
 
 
 def test_machine_in_training_and_one_with_a_long_history() -> None:
@@ -340,7 +340,7 @@ def test_machine_in_training_and_one_with_a_long_history() -> None:
     assert code_of(one).note == ""
     for seed in range(MAX_LINES):
         trained_machine(one, 1, seed)
-    assert code_of(one).note == LONG
+    assert code_of(one).note == TOO_LONG_TEXT
 
 
 def test_file_of_an_entry_is_for_its_viewers(client: Client) -> None:
@@ -356,7 +356,7 @@ def test_file_of_an_entry_is_for_its_viewers(client: Client) -> None:
     assert tournament_code(tournament, lambda machine: False).lines == ""
     tournament_cancel(user=user("staff", is_staff=True), tournament_id=tournament.pk)
     tournament.refresh_from_db()
-    assert tournament_code(tournament, is_visible_to_all).note == STOPPED
+    assert tournament_code(tournament, is_visible_to_all).note == STOPPED_TEXT
 
 
 def test_pages_show_their_code(client: Client) -> None:

@@ -23,7 +23,7 @@ from games.live.room_state import HIDDEN_SEAT_NAME
 from games.live.rooms import SeatResult, room_create, room_enter, room_state_get
 from games.models import Room
 from learning.events import machine_changed
-from learning.kinds.insights import insight_redacted
+from learning.kinds.insights import redact_joined_insight
 from learning.models import Machine, RunStage, Tournament
 from learning.selectors.runs import stage_sentence
 from learning.selectors.tournaments import tournament_view
@@ -345,7 +345,7 @@ def test_unknown_additions_of_a_kind_stay_hidden() -> None:
     whole_insight = room_view(seated.room)["learning"]
     assert whole_insight is not None
     extended: Any = {**whole_insight, "beside": "what another kind thinks of itself"}
-    assert insight_redacted(extended, {whole_insight["role"]: whole_insight["machine"]}) == whole_insight
+    assert redact_joined_insight(extended, {whole_insight["role"]: whole_insight["machine"]}) == whole_insight
 
 
 async def test_tournament_hides_private_machines_and_their_beads() -> None:

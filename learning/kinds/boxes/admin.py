@@ -21,11 +21,11 @@ from games.admin.base import (
     board_html,
 )
 from learning.access import row_id
-from learning.kinds.admin import LATEST_CHANGES, MachineFilter, OfMachine, cause_link
+from learning.kinds.admin import LATEST_CHANGES, MachineFilter, MachineLinkAdmin, cause_link
 from learning.kinds.boxes.look import box_history, slots_view
 from learning.models import AnyBox, Box, Machine
 
-MOVES_OFFERED = 9
+MAX_OFFERED_MOVES = 9
 """Largest move number among the choices of the move filter."""
 
 
@@ -53,8 +53,8 @@ class MoveFilter(ChoiceFilter):
     title, parameter_name, field = "move", "move_number", "move_number"
 
     def valid_values(self) -> list[tuple[str, str]]:
-        """Return the first :data:`MOVES_OFFERED` numbers; a URL may ask for any number."""
-        return [(str(number), str(number)) for number in range(1, MOVES_OFFERED + 1)]
+        """Return the first :data:`MAX_OFFERED_MOVES` numbers; a URL may ask for any number."""
+        return [(str(number), str(number)) for number in range(1, MAX_OFFERED_MOVES + 1)]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[AnyBox]) -> QuerySet[AnyBox]:
         """Keep the boxes of the requested move; no boxes if the value is not a number."""
@@ -74,7 +74,7 @@ class BoxList(ChangeList):
 
 
 @admin.register(Box)
-class BoxAdmin(OfMachine, ReadOnly, WithRowFilter, LargeTableAdmin):
+class BoxAdmin(MachineLinkAdmin, ReadOnly, WithRowFilter, LargeTableAdmin):
     """Boxes: the position as a drawing, the beads as bars.
 
     The list of one machine has all its boxes, shared ones included. The list of all machines has only boxes with a row

@@ -14,7 +14,7 @@ from beadbox.learners.formats import Format
 from beadbox.printing.errors import ManyBeadsError, PrintingError
 from beadbox.printing.options import PrintChoices, PrintOptions
 from learning.exceptions import ManyBeadsRefusedError, PrintRefusedError
-from learning.kinds.boxes.look import bead_marks, has_drawings, machine_stopped
+from learning.kinds.boxes.look import bead_marks, has_drawings, stop_sentence
 from learning.kinds.boxes.memory import boxes_restore
 from learning.kinds.files import KindFiles
 from learning.models import Machine, TournamentEntry
@@ -80,7 +80,7 @@ class BoxesFiles(KindFiles):
             beads = f"{reading.beads_set_aside:,} bead{'' if reading.beads_set_aside == 1 else 's'}"
             boxes = f"{reading.boxes_set_aside:,} box{'' if reading.boxes_set_aside == 1 else 'es'}"
             notes.append(f"Left out: {beads} on taken squares, in {boxes}. {reading.why_set_aside}")
-        stopped = machine_stopped(machine)
+        stopped = stop_sentence(machine)
         return [*notes, stopped] if stopped else notes
 
     def print_choices(self, machine: Machine) -> PrintChoices:

@@ -24,9 +24,9 @@ from learning.models import FinalDraw, Machine, NotableBox, NotableBoxes
 
 SheetParts: TypeAlias = tuple[str, Sequence[str], Machine, Sequence[tuple[float, float]], NotableBoxes]
 """The parts of a pupil's sheet: name, sentences about the machine, machine, curve, and notable boxes."""
-BOXES_S = 0.1
+NOTABLE_BOXES_TIME_S = 0.1
 """Seconds of processor time for the search for a machine's best and worst box."""
-BOX_WORDS = ("Its first box", "Its best box", "Its worst box")
+BOX_LABELS = ("Its first box", "Its best box", "Its worst box")
 
 
 def memories_load(machines: Sequence[Machine], *, is_listed: bool) -> Mapping[int, AnyMemory]:
@@ -39,10 +39,10 @@ def final_player(memory: AnyMemory) -> ContestPlayer:
     if isinstance(memory, Memory):
         frozen = FrozenBoxes(memory)
         return ContestPlayer(frozen, frozen)
-    return ContestPlayer(None, readable(memory))
+    return ContestPlayer(None, make_readable(memory))
 
 
-def readable(memory: AnyMemory) -> BoxMachine:
+def make_readable(memory: AnyMemory) -> BoxMachine:
     """Return the readable machine of a memory. It does not learn."""
     if isinstance(memory, Memory):
         machine = readable_machine(memory)
@@ -61,7 +61,7 @@ def notable_boxes(memory: AnyMemory) -> NotableBoxes:
     """
     if not isinstance(memory, Memory):
         return {"first": None, "best": None, "worst": None}
-    costs = box_costs(memory, UNIFORM["random"], BOXES_S)
+    costs = box_costs(memory, UNIFORM["random"], NOTABLE_BOXES_TIME_S)
     best = max(costs, key=lambda box: costs[box], default=None)
     worst = min(costs, key=lambda box: costs[box], default=None)
     table = memory.table
@@ -86,7 +86,7 @@ def pupil_sheets(title: str, sheets: Sequence[SheetParts]) -> BytesIO:
         PrintRefusedError: the boxes of the game do not fit on the sheet.
     """
     drawn = [
-        PupilSheet(name, lines, curve, machine.cabinet, _boxes_named(boxes))
+        PupilSheet(name, lines, curve, machine.cabinet, _labelled_boxes(boxes))
         for name, lines, machine, curve, boxes in sheets
     ]
     try:
@@ -95,10 +95,10 @@ def pupil_sheets(title: str, sheets: Sequence[SheetParts]) -> BytesIO:
         raise PrintRefusedError(str(error)) from None
 
 
-def _boxes_named(boxes: NotableBoxes) -> list[tuple[str, str, Sequence[int]]]:
+def _labelled_boxes(boxes: NotableBoxes) -> list[tuple[str, str, Sequence[int]]]:
     named = (boxes["first"], boxes["best"], boxes["worst"])
     return [
-        (words, box["position"], box["beads"]) for words, box in zip(BOX_WORDS, named, strict=True) if box is not None
+        (words, box["position"], box["beads"]) for words, box in zip(BOX_LABELS, named, strict=True) if box is not None
     ]
 
 

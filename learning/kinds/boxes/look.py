@@ -27,7 +27,7 @@ GARDNER_PRESETS = ("gardner-her", "gardner-her-reward")
 """The presets with the rule of Martin Gardner's hexapawn machine."""
 
 
-MAX_BOXES_SHOWN = 20_000
+MAX_SHOWN_BOXES = 20_000
 """Maximum number of boxes on a page: enough for all boxes of any game that can be listed."""
 
 
@@ -92,7 +92,7 @@ def box_view(cabinet: Cabinet, box: AnyBox) -> dict[str, Any]:
 
 
 def box_wall(machine: Machine) -> dict[str, Any]:
-    """Return the boxes of a machine in order of play, at most :data:`MAX_BOXES_SHOWN`, in a compact form.
+    """Return the boxes of a machine in order of play, at most :data:`MAX_SHOWN_BOXES`, in a compact form.
 
     Each distinct slot and piece is listed once, and boxes refer to their indices (:data:`BoxLabels`). A page of 10,000
     boxes stays small in this way.
@@ -100,7 +100,7 @@ def box_wall(machine: Machine) -> dict[str, Any]:
     rows = list(
         machine.boxes.order_by("ply", "position").values_list(
             "position", "move_number", "ply", "start", "beads", "visits"
-        )[:MAX_BOXES_SHOWN]
+        )[:MAX_SHOWN_BOXES]
     )
     cabinet = machine.cabinet
     if cabinet.game.listable:
@@ -116,7 +116,7 @@ def box_totals(machine: Machine, wall: dict[str, Any]) -> tuple[int, int]:
     ``wall`` is the result of :func:`box_wall`; a query is needed only if it may not hold all boxes.
     """
     boxes = wall["boxes"]
-    if len(boxes) < MAX_BOXES_SHOWN:
+    if len(boxes) < MAX_SHOWN_BOXES:
         return len(boxes), sum(sum(beads) for _, _, _, _, beads, *_ in boxes)
     with connection.cursor() as cursor:
         cursor.execute(
@@ -218,7 +218,7 @@ def _box_labels(cabinet: Cabinet, keys: Sequence[str]) -> BoxLabels:
     return printed, views, list(piece_index)
 
 
-def machine_stopped(machine: Machine) -> str:
+def stop_sentence(machine: Machine) -> str:
     """Return a sentence for a machine with an empty first box that is never refilled; else an empty text."""
     rule = machine.box_rule
     if rule.when_empty is not WhenEmpty.RESIGN or rule.empty_opening is not EmptyOpening.STOP:
@@ -269,7 +269,7 @@ def boxes_at(machine: Machine, lesson_number: int) -> dict[str, list[int]]:
             " (SELECT max(id) FROM learning_lesson WHERE machine_id = %s AND number <= %s)"
             " ORDER BY change.lesson_id DESC, change.id DESC LIMIT 1"
             ") AS latest ON true WHERE box.machine_id = %s ORDER BY box.ply, box.position LIMIT %s",
-            [machine.pk, lesson_number, machine.pk, MAX_BOXES_SHOWN],
+            [machine.pk, lesson_number, machine.pk, MAX_SHOWN_BOXES],
         )
         rows = cursor.fetchall()
     if rows and lesson_number < rows[0][2]:
@@ -282,7 +282,7 @@ def box_history(box: AnyBox) -> QuerySet[Change]:
     return Change.objects.filter(box_id=box.pk).select_related("lesson__match__room").order_by("-lesson__number", "-pk")
 
 
-def draw_last(machine: Machine) -> dict[str, Any] | None:
+def latest_draw(machine: Machine) -> dict[str, Any] | None:
     """Return the position and slot of the bead drawn last in a live match; ``None`` if no bead was drawn."""
     draw = Draw.objects.filter(machine=machine, slot__isnull=False).order_by("-pk").first()
     return None if draw is None else {"position": draw.position, "slot": draw.slot}

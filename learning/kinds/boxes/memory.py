@@ -92,7 +92,7 @@ def box_open(machine: Machine, cabinet: Cabinet, key: str, beads: list[int]) -> 
     return {key: (box.beads, box.visits)}
 
 
-COPY_SHARED_BOXES = """
+COPY_SHARED_BOXES_SQL = """
     INSERT INTO learning_box (machine_id, position, ply, move_number, start, beads, visits)
     SELECT machine_id, position, ply, move_number, start, beads, visits FROM learning_heldbox WHERE id IS NULL"""
 """Copies shared boxes into rows of the machine itself. Callers append the condition that selects the boxes."""
@@ -102,7 +102,8 @@ def _boxes_take(machine: Machine, positions: list[str]) -> None:
     """Give a machine its own rows for these shared boxes; its other boxes stay shared."""
     with connection.cursor() as cursor:
         cursor.execute(
-            f"{COPY_SHARED_BOXES} AND machine_id = %s AND position = ANY(%s) ORDER BY position", [machine.pk, positions]
+            f"{COPY_SHARED_BOXES_SQL} AND machine_id = %s AND position = ANY(%s) ORDER BY position",
+            [machine.pk, positions],
         )
 
 
@@ -110,7 +111,7 @@ def boxes_own(*machine_ids: int) -> None:
     """Give machines their own rows for all shared boxes and end the sharing. Each machine's lock is held."""
     with connection.cursor() as cursor:
         cursor.execute(
-            f"{COPY_SHARED_BOXES} AND machine_id = ANY(%s) ORDER BY machine_id, position", [list(machine_ids)]
+            f"{COPY_SHARED_BOXES_SQL} AND machine_id = ANY(%s) ORDER BY machine_id, position", [list(machine_ids)]
         )
     _sharing_end(*machine_ids)
 
@@ -134,7 +135,7 @@ def boxes_restore(machine: Machine, boxes: Iterable[tuple[str, Sequence[int], Se
             copy.write_row((machine.pk, key, ply, move_number, list(beads), list(beads), list(visits)))
 
 
-STORE_BOXES = """
+STORE_BOXES_SQL = """
     WITH box AS (
         UPDATE learning_box AS box SET beads = row.beads::int[], visits = row.visits::bigint[]
         FROM unnest(string_to_array(%(positions)s, chr(10)), string_to_array(%(beads)s, chr(10)),
@@ -196,7 +197,7 @@ def _boxes_update(
         "after": "\n".join(_column(box.beads for box in changed)),
     }
     with connection.cursor() as cursor:
-        cursor.execute(STORE_BOXES, values)
+        cursor.execute(STORE_BOXES_SQL, values)
         return {position for (position,) in cursor.fetchall()}
 
 

@@ -12,9 +12,9 @@ from beadbox.learners.rule import RuleError
 from beadbox.rules.game import AnyGame
 from beadbox.rules.outcome import Side
 from learning.exceptions import GameTooLargeError, RuleRefusedError
-from learning.kinds.boxes.look import box_totals, box_wall, draw_last, has_drawings, machine_stopped
+from learning.kinds.boxes.look import box_totals, box_wall, has_drawings, latest_draw, stop_sentence
 from learning.kinds.boxes.progress import progress
-from learning.kinds.boxes.text import TEXT, sentences
+from learning.kinds.boxes.text import TEXT, describe_rule
 from learning.kinds.boxes.training import Visits, box_visits
 from learning.kinds.page import KindPage, Page, machine_facts
 from learning.models import Machine
@@ -44,7 +44,7 @@ class BoxesPage(KindPage):
 
     presets = PRESETS
     text = TEXT
-    rule_sentences = staticmethod(sentences)
+    rule_sentences = staticmethod(describe_rule)
 
     def usual_preset(self, game: AnyGame, side: Side | None) -> str:
         if side is None:
@@ -85,12 +85,12 @@ class BoxesPage(KindPage):
         game, rule = machine.game_rules, machine.box_rule
         # If only endless games are drawn, a rule that learns nothing from endless games never learns from a draw.
         learns_draws = game.has_draws or (game.is_endless_drawn and rule.unfinished is Unfinished.RESULT)
-        rule_sentences = sentences(rule, has_draws=learns_draws)
+        rule_sentences = describe_rule(rule, has_draws=learns_draws)
         wall = box_wall(machine)
         n_boxes, n_beads = box_totals(machine, wall)
         box_facts = {
             "lesson": machine.n_lessons,  # read before the boxes, which may already be newer
-            "stopped": machine_stopped(machine),
+            "stopped": stop_sentence(machine),
             "win_percent": f"{100 * machine.n_wins / machine.n_games:.0f}\u00a0%" if machine.n_games else "–",
             "counts_level": machine.box_rule.counts_level,
             "beads": n_beads,
@@ -104,7 +104,7 @@ class BoxesPage(KindPage):
             "machine": facts | box_facts,
             "strength": strength,
             "packed": wall,
-            "drawn": draw_last(machine),
+            "drawn": latest_draw(machine),
             "has_drawings": has_drawings(machine),
             "experiments": experiments_about(machine.preset),
         }

@@ -19,19 +19,19 @@ from learning.models import CurvePoint, LessonKind, Machine
 from learning.selectors.strength import STRENGTH_CACHE_S
 from learning.states import BeadLabel, FirstBox, FirstMove, LatestResults, Progress
 
-CURVE_POINTS = 40
+MAX_CURVE_LESSONS = 40
 """Maximum number of lessons with a point on the curve, evenly spaced; the last lesson is added."""
-MAX_LESSONS_READ = 5000
+MAX_READ_LESSONS = 5000
 """Maximum number of lessons read for the curve, latest first."""
-MAX_RUNS_READ = 10
+MAX_READ_RUNS = 10
 """Maximum number of training runs, latest first, with points between lessons that are added to the curve."""
-MAX_BOXES_READ = 20_000
+MAX_READ_BOXES = 20_000
 """Maximum number of boxes read for all points of a curve together; a point reads all of the machine's own boxes."""
 MAX_RESULTS = 10
 """Maximum number of results shown, latest matches first."""
 RANDOM, PERFECT = UNIFORM["random"], UNIFORM["perfect"]
 
-BEADS_AFTER = """
+BEADS_AFTER_SQL = """
     SELECT number, box.position, coalesce((
         SELECT after FROM learning_change WHERE box_id = box.id AND lesson_id <= (
             SELECT max(id) FROM learning_lesson WHERE machine_id = box.machine_id AND number <= wanted.number)
@@ -141,7 +141,7 @@ def _move_phrase(moves: Sequence[Mapping[str, Any]], chances: Sequence[float]) -
     if len(chances) > 1 and best - min(chances) < 1e-9:
         return "draws each kind of bead equally often"
     bead = f"bead {mark} ({'such as ' if len(moves) > 1 else ''}{name})"
-    return f"always draws {bead}" if best == 1 else f"draws {bead} in {hundred(best)} of 100 games"
+    return f"always draws {bead}" if best == 1 else f"draws {bead} in {format_hundredths(best)} of 100 games"
 
 
 def _curve(machine: Machine) -> Curve:
@@ -159,13 +159,13 @@ def _curve(machine: Machine) -> Curve:
 
 
 def _strength_within_runs(machine: Machine, games_by_run: Mapping[int, tuple[int, int]]) -> dict[int, CurveStrength]:
-    """Return the strength by number of games played, as measured during training, at most ``CURVE_POINTS`` points.
+    """Return the strength by number of games played, as measured during training, at most ``MAX_CURVE_LESSONS`` points.
 
     Runs are left out unless the ledger still holds all of their lessons.
     """
     if not games_by_run:
         return {}
-    runs = sorted(games_by_run, reverse=True)[:MAX_RUNS_READ]
+    runs = sorted(games_by_run, reverse=True)[:MAX_READ_RUNS]
     rows = CurvePoint.objects.filter(run__in=runs, run__machine=machine).order_by("run_id", "games_done")
     points = []
     for run, n_games, games, strength in rows.values_list("run_id", "run__games_done", "games_done", "strength"):
@@ -174,7 +174,7 @@ def _strength_within_runs(machine: Machine, games_by_run: Mapping[int, tuple[int
             random, perfect = strength["random"], strength["perfect"]
             strong = CurveStrength(random["win"] + random["draw"] / 2, perfect["win"] + perfect["draw"])
             points.append((n_before + games, strong))
-    return dict(points[:: -(-len(points) // CURVE_POINTS) or 1])
+    return dict(points[:: -(-len(points) // MAX_CURVE_LESSONS) or 1])
 
 
 def _lessons_of_curve(machine: Machine) -> tuple[dict[int, int], dict[int, tuple[int, int]]]:
@@ -188,7 +188,7 @@ def _lessons_of_curve(machine: Machine) -> tuple[dict[int, int], dict[int, tuple
     )
     n_games, first_number, games_at = machine.n_games, machine.n_lessons, dict[int, int]()
     games_by_run: dict[int, tuple[int, int]] = {}
-    for number, n_lessons, run, *tally in lessons[:MAX_LESSONS_READ]:
+    for number, n_lessons, run, *tally in lessons[:MAX_READ_LESSONS]:
         last_number = number + n_lessons - 1
         if any(tally) and last_number >= machine.n_folded:  # compacted lessons may be incomplete
             games_at[last_number] = n_games
@@ -199,7 +199,7 @@ def _lessons_of_curve(machine: Machine) -> tuple[dict[int, int], dict[int, tuple
         games_at[first_number] = 0
     if not games_at:  # imported, or only lessons without a game: the curve is the present strength
         games_at[machine.n_lessons] = machine.n_games
-    max_points = max(2, min(CURVE_POINTS, MAX_BOXES_READ // max(1, machine.own_boxes.count())))
+    max_points = max(2, min(MAX_CURVE_LESSONS, MAX_READ_BOXES // max(1, machine.own_boxes.count())))
     step = 1
     while len(games_at) > max_points * step:
         step *= 2
@@ -215,7 +215,7 @@ def _strength_after(machine: Machine, numbers: Sequence[int]) -> dict[int, Curve
     present = table_load(machine)
     beads: dict[int, list[tuple[str, list[int]]]] = {number: [] for number in numbers}
     with connection.cursor() as cursor:
-        cursor.execute(BEADS_AFTER, [list(numbers), machine.pk])
+        cursor.execute(BEADS_AFTER_SQL, [list(numbers), machine.pk])
         for number, position, stored in cursor.fetchall():
             beads[number].append((position, stored))
     strengths = {}
@@ -268,7 +268,7 @@ def points_sentences(opponent_phrase: str, results: Sequence[str], curve: Curve)
         return ""
     (games, start), (_, end) = curve[0], curve[-1]
     since = _comparison_with_start(start.points, end.points, games, curve)
-    sentence = f"Against random play it would get {hundred(end.points)} points in 100 games{since}"
+    sentence = f"Against random play it would get {format_hundredths(end.points)} points in 100 games{since}"
     lost = f"It lost{opponent_phrase}, so it took out beads of moves that often beat random play."
     won = f"It learnt moves that work{opponent_phrase}, but less often against random play."
     return sentence + _fall_reason(start.points, end.points, results, lost=lost, won=won)
@@ -285,7 +285,7 @@ def no_loss_sentences(opponent_phrase: str, results: Sequence[str], curve: Curve
     if not max(strength.holds for _, strength in curve):
         return "Against a perfect player it would lose every game."
     since = _comparison_with_start(start.holds, end.holds, games, curve)
-    sentence = f"Against a perfect player it would avoid losing in {hundred(end.holds)} of 100 games{since}"
+    sentence = f"Against a perfect player it would avoid losing in {format_hundredths(end.holds)} of 100 games{since}"
     lost = f"It lost{opponent_phrase}, so it took out beads of moves that are safe against a perfect player."
     won = f"It won{opponent_phrase} with moves that a perfect player would punish."
     return sentence + _fall_reason(start.holds, end.holds, results, lost=lost, won=won)
@@ -299,7 +299,11 @@ def _comparison_with_start(start: float, end: float, games: int, curve: Curve) -
     if len(curve) < 2:
         return "."
     moment = f"after {games:,} game{'' if games == 1 else 's'}" if games else "before its first game"
-    return f", the same as {moment}." if hundred(start) == hundred(end) else f". It was {hundred(start)} {moment}."
+    return (
+        f", the same as {moment}."
+        if format_hundredths(start) == format_hundredths(end)
+        else f". It was {format_hundredths(start)} {moment}."
+    )
 
 
 def _fall_reason(start: float, end: float, results: Sequence[str], *, lost: str, won: str) -> str:
@@ -309,7 +313,7 @@ def _fall_reason(start: float, end: float, results: Sequence[str], *, lost: str,
     return f" {lost if results.count('loss') > results.count('win') else won}"
 
 
-def hundred(share: float) -> str:
+def format_hundredths(share: float) -> str:
     """Return a share (0 to 1) in hundredths as text; only a share of exactly 0 or 1 becomes 0 or 100."""
     if 0 < share < 0.005:
         return "less than 1"

@@ -119,27 +119,27 @@ TEXT = KindText(
 ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth")
 
 
-def sentences(rule: BoxRule, *, has_draws: bool = True) -> list[tuple[str, str]]:
+def describe_rule(rule: BoxRule, *, has_draws: bool = True) -> list[tuple[str, str]]:
     """Return (label, sentences) for each part of a rule that has an effect in a game with or without draws."""
-    draw = [f"After a draw {_boxes(rule)} {_gains(rule.draw)}."] if has_draws and rule.draw else []
-    changes = {"Win": _win(rule), "Draw": draw, "Loss": _loss(rule)}
+    draw = [f"After a draw {_boxes_phrase(rule)} {_gain_phrase(rule.draw)}."] if has_draws and rule.draw else []
+    changes = {"Win": _win_sentences(rule), "Draw": draw, "Loss": _loss_sentences(rule)}
     if not any(changes.values()):
         changes["Learning"] = ["Its beads never change."]
     parts = {
-        "Start": [_start(rule)],
+        "Start": [_start_sentence(rule)],
         **changes,
-        "Limits": _limits(rule, has_draws),
-        "Empty box": _empty(rule) if _can_empty(rule, has_draws) else [],
-        "Boxes": _shared(rule),
+        "Limits": _limit_sentences(rule, has_draws),
+        "Empty box": _empty_box_sentences(rule) if _can_empty(rule, has_draws) else [],
+        "Boxes": _sharing_sentences(rule),
     }
     return [(label, " ".join(texts)) for label, texts in parts.items() if texts]
 
 
-def _start(rule: BoxRule) -> str:
+def _start_sentence(rule: BoxRule) -> str:
     """Return a sentence on the beads at the start; equal numbers in a row are named once."""
     numbers = list(rule.initial)
     if len(set(numbers)) == 1:
-        return f"{_beads(numbers[0])[0].upper()}{_beads(numbers[0])[1:]} of each colour."
+        return f"{_beads_phrase(numbers[0])[0].upper()}{_beads_phrase(numbers[0])[1:]} of each colour."
     if rule.initial_by is InitialBy.CELL:
         return f"By square, from the top left: {', '.join(map(str, numbers))} beads."
     stretches = [(beads, len(list(same))) for beads, same in groupby(numbers)]
@@ -151,20 +151,20 @@ def _start(rule: BoxRule) -> str:
         periods = [f"up to move {last_move}{owner if last_move == last_moves[0] else ''}" for last_move in last_moves]
     periods[len(stretches) - 1] = "after that"
     later = [f"{beads} {period}" for (beads, _), period in zip(stretches[1:], periods[1:], strict=False)]
-    first = f"{_beads(stretches[0][0])} of each colour {periods[0]}"
+    first = f"{_beads_phrase(stretches[0][0])} of each colour {periods[0]}"
     return f"{first}, {', '.join(later)}." if periods[0].startswith("for") else f"{first}. Then {', '.join(later)}."
 
 
-def _win(rule: BoxRule) -> list[str]:
+def _win_sentences(rule: BoxRule) -> list[str]:
     texts = []
     if rule.final_win is FinalWin.SOLE:
-        texts.append(f"After a win the last move becomes the only one in its box, with {_beads(rule.highest)}.")
+        texts.append(f"After a win the last move becomes the only one in its box, with {_beads_phrase(rule.highest)}.")
     if rule.win and not (texts and rule.only_last):
-        texts.append(f"After a win {_boxes(rule, is_last_apart=bool(texts))} {_gains(rule.win)}.")
+        texts.append(f"After a win {_boxes_phrase(rule, is_last_apart=bool(texts))} {_gain_phrase(rule.win)}.")
     return texts
 
 
-def _loss(rule: BoxRule) -> list[str]:
+def _loss_sentences(rule: BoxRule) -> list[str]:
     texts = []
     if rule.final_loss is FinalLoss.REMOVE:
         # Without gains, and with at most one bead of each colour at the start, a colour never has two beads.
@@ -172,21 +172,21 @@ def _loss(rule: BoxRule) -> list[str]:
         beads = "every bead of the last colour played" if gains or max(rule.initial) > 1 else "the last bead"
         texts.append(f"After a loss {beads} is taken out for good.")
     if rule.loss and not (texts and rule.only_last):
-        texts.append(f"After a loss {_boxes(rule, is_last_apart=bool(texts))} {_gains(rule.loss)}.")
+        texts.append(f"After a loss {_boxes_phrase(rule, is_last_apart=bool(texts))} {_gain_phrase(rule.loss)}.")
     return texts
 
 
-def _boxes(rule: BoxRule, *, is_last_apart: bool = False) -> str:
+def _boxes_phrase(rule: BoxRule, *, is_last_apart: bool = False) -> str:
     if rule.only_last:
         return "the last box that it used"
     return "every earlier box" if is_last_apart else "every box that it used"
 
 
-def _gains(change: int) -> str:
-    return f"{'gains' if change > 0 else 'loses'} {_beads(abs(change))} of the colour played"
+def _gain_phrase(change: int) -> str:
+    return f"{'gains' if change > 0 else 'loses'} {_beads_phrase(abs(change))} of the colour played"
 
 
-def _beads(number: int) -> str:
+def _beads_phrase(number: int) -> str:
     return "one bead" if number == 1 else f"{number:,} beads"
 
 
@@ -194,12 +194,14 @@ def _changes(rule: BoxRule, has_draws: bool) -> list[int]:
     return [rule.win, rule.draw if has_draws else 0, rule.loss]
 
 
-def _limits(rule: BoxRule, has_draws: bool) -> list[str]:
+def _limit_sentences(rule: BoxRule, has_draws: bool) -> list[str]:
     changes, texts = _changes(rule, has_draws), []
     if rule.floor and min(changes) < 0:
-        texts.append(f"A colour never has fewer than {_beads(rule.floor)}{' unless it is taken out' * rule.removes}.")
+        texts.append(
+            f"A colour never has fewer than {_beads_phrase(rule.floor)}{' unless it is taken out' * rule.removes}."
+        )
     if rule.cap is not None and max(changes) > 0:
-        texts.append(f"A colour never has more than {_beads(rule.cap)}.")
+        texts.append(f"A colour never has more than {_beads_phrase(rule.cap)}.")
     return texts
 
 
@@ -208,7 +210,7 @@ def _can_empty(rule: BoxRule, has_draws: bool) -> bool:
     return rule.final_loss is FinalLoss.REMOVE or takes_beads or 0 in rule.initial
 
 
-def _empty(rule: BoxRule) -> list[str]:
+def _empty_box_sentences(rule: BoxRule) -> list[str]:
     if rule.when_empty is WhenEmpty.REFILL:
         return ["An empty box is filled again, as it was at the start."]
     if rule.when_empty is WhenEmpty.UNIFORM:
@@ -225,7 +227,7 @@ def _empty(rule: BoxRule) -> list[str]:
     ]
 
 
-def _shared(rule: BoxRule) -> list[str]:
+def _sharing_sentences(rule: BoxRule) -> list[str]:
     only_choices = rule.box_set is BoxSet.DECISIONS
     texts = [
         "Every position with a choice has a box." if only_choices else "Every position in which it moves has a box."

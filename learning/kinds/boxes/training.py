@@ -45,25 +45,25 @@ from learning.selectors.strength import (
 )
 from learning.states import CostlyBox
 
-SAMPLE_GAMES = 100
+N_SAMPLE_GAMES = 100
 """Number of games of a sampled strength against each opponent. The 95 % interval is about ± 0.1."""
 MAX_PROCESSOR_S = 0.3
 """Seconds of processor time for the points of a class, and for the search for the box that matters most."""
 
 
-def strength_exact(memory: Memory) -> Strength:
+def compute_exact_strength(memory: Memory) -> Strength:
     """Return the probabilities of win, draw and loss against each opponent of the page, and in the worst case."""
     return policy_strength(memory.table.graph, memory.table.cabinet.side, machine_policy(memory))
 
 
-def strength_sampled(memory: OpenMemory, rng: RandomSource) -> Strength:
-    """Return the shares of wins, draws and losses in :data:`SAMPLE_GAMES` games against each opponent.
+def sample_strength(memory: OpenMemory, rng: RandomSource) -> Strength:
+    """Return the shares of wins, draws and losses in :data:`N_SAMPLE_GAMES` games against each opponent.
 
     Opponents that cannot play the game are left out. The result includes ``games`` and the 95 % intervals.
     """
     game = memory.machine.game
     opponents = {name: opponent for name, opponent in exact_opponents().items() if opponent.plays(game)}
-    return {name: asdict(memory.sample(opponent, SAMPLE_GAMES, rng)) for name, opponent in opponents.items()}
+    return {name: asdict(memory.sample(opponent, N_SAMPLE_GAMES, rng)) for name, opponent in opponents.items()}
 
 
 class Visits(NamedTuple):
@@ -110,7 +110,7 @@ def visits_of_box(machine: Machine, position: str) -> list[tuple[str, Visits]]:
     return [(slug, visits[position]) for slug, visits in found if visits is not None]
 
 
-def _costliest(machine: Machine) -> CostlyBox | dict[str, object]:
+def _find_costliest_box(machine: Machine) -> CostlyBox | dict[str, object]:
     """Return the box that matters most, or an empty dictionary, because the cache cannot store ``None``."""
     memory = table_load(machine)
     found = costliest_box(memory, UNIFORM["random"], MAX_PROCESSOR_S)
@@ -145,18 +145,18 @@ def class_points(machines: Sequence[Machine]) -> dict[int, float]:
     return known | new
 
 
-def curve_now(machine: Machine, points: float | None) -> list[tuple[float, float]]:
+def present_curve(machine: Machine, points: float | None) -> list[tuple[float, float]]:
     """Return the stored curve of a machine with its present points, which the maintenance worker stores later."""
     kept: list[tuple[float, float]] = machine.standing.points
     return kept if points is None else [*kept, (float(machine.n_games), points)]
 
 
-def costliest(machine: Machine) -> CostlyBox | None:
+def costliest_box_of(machine: Machine) -> CostlyBox | None:
     """Return the box with the greatest effect on the points against random play, in at most one query, if any."""
     if not machine.game_rules.listable:
         return None
     found: CostlyBox | None = cache.get_or_set(
-        figure_key("costliest", machine), lambda: _costliest(machine), STRENGTH_CACHE_S
+        figure_key("costliest", machine), lambda: _find_costliest_box(machine), STRENGTH_CACHE_S
     )
     return found or None
 
@@ -164,7 +164,7 @@ def costliest(machine: Machine) -> CostlyBox | None:
 class BoxesTraining(KindTraining):
     """Training with a compiled loop and exact strength if the game can be listed, otherwise with sampled strength."""
 
-    sampling = Sampling(("random", "win_block"), SAMPLE_GAMES)
+    sampling = Sampling(("random", "win_block"), N_SAMPLE_GAMES)
 
     def has_table(self, machine: Machine) -> bool:
         return machine.game_rules.listable
@@ -187,7 +187,7 @@ class BoxesTraining(KindTraining):
         return [slug for slug in CURVE_AGAINST if slug != "medium"]
 
     def measure_strength(self, memory: Memory | OpenMemory, rng: RandomSource) -> Strength:
-        return strength_exact(memory) if isinstance(memory, Memory) else strength_sampled(memory, rng)
+        return compute_exact_strength(memory) if isinstance(memory, Memory) else sample_strength(memory, rng)
 
     def strength(self, machine: Machine) -> Strength:
         return strength_cached(

@@ -18,7 +18,7 @@ from games.transport.error_responses import not_found_response, refusal_json_res
 from learning.access import cause_hidden, is_lent, machine_for
 from learning.exceptions import BoxNotFoundError, HistoryCompactedError, MachineNotFoundError
 from learning.kinds.boxes import look
-from learning.kinds.boxes.look import box_get, box_history, box_view, draw_last, drawings_view
+from learning.kinds.boxes.look import box_get, box_history, box_view, drawings_view, latest_draw
 from learning.kinds.boxes.page import box_gallery, visit_figures
 from learning.kinds.boxes.training import box_visits, visits_of_box
 from learning.kinds.boxes.why import explore_view
@@ -101,7 +101,7 @@ def gallery(request: HttpRequest, machine_id: int) -> HttpResponse:
         "n_boxes": machine.boxes.count(),
         "n_shown": len(packed["boxes"]),
         "game": game_view(machine.game_rules),
-        "drawn": draw_last(machine),
+        "drawn": latest_draw(machine),
         "first": first,
         "last": last,
         "folded_at": machine.folded_at,

@@ -8,7 +8,7 @@ from django.http import HttpRequest
 from django.utils.html import format_html, format_html_join
 
 from games.admin.base import MAX_COUNTED_ROWS, BoardMedia, LargeTableAdmin, ReadOnly, WithRowFilter, board_html
-from learning.kinds.admin import LATEST_CHANGES, MachineFilter, OfMachine, cause_link
+from learning.kinds.admin import LATEST_CHANGES, MachineFilter, MachineLinkAdmin, cause_link
 from learning.kinds.keyed_values.page import KeyedPage
 from learning.kinds.registry import kind_of
 from learning.models import Value
@@ -21,7 +21,7 @@ class ValueMachineFilter(MachineFilter):
 
 
 @admin.register(Value)
-class ValueAdmin(OfMachine, ReadOnly, WithRowFilter, LargeTableAdmin):
+class ValueAdmin(MachineLinkAdmin, ReadOnly, WithRowFilter, LargeTableAdmin):
     """The list of values, searched by machine and by the beginning of the key."""
 
     list_display = ("key", "machine_page", "value", "start", "n_visits")

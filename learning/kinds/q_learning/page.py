@@ -14,7 +14,7 @@ from beadbox.learners.q_learning.rule import QRule
 from beadbox.rules.game import AnyGame
 from beadbox.rules.outcome import Side
 from learning.kinds.keyed_values.page import KeyedPage
-from learning.kinds.page import Page, percent
+from learning.kinds.page import Page, format_percent
 from learning.kinds.q_learning.live import EXPLAINER
 from learning.kinds.q_learning.text import TEXT, sentences
 from learning.models import Machine, Value
@@ -48,7 +48,7 @@ class QLearningPage(KeyedPage):
         page = super().machine_page(machine, strength, query)
         limit_sentence = value_limit_sentence(machine) if machine.learns else ""
         facts = page.context["machine"] | {"n_values": machine.n_values, "full": limit_sentence}
-        added = {"machine": facts, "most_in_file": MAX_VALUES, "tries": percent(machine.epsilon or 0.0)}
+        added = {"machine": facts, "most_in_file": MAX_VALUES, "tries": format_percent(machine.epsilon or 0.0)}
         return Page("learning/machine_values.html", page.context | added)
 
     def position_page(self, machine: Machine, text: str) -> Page:

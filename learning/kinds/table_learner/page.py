@@ -8,7 +8,7 @@ from dataclasses import replace
 from beadbox.learners.table_learner.presets import TABLE_PRESETS
 from beadbox.rules.outcome import Side
 from learning.kinds.keyed_values.page import KeyedPage
-from learning.kinds.page import Page, percent
+from learning.kinds.page import Page, format_percent
 from learning.kinds.table_learner.live import EXPLAINER
 from learning.kinds.table_learner.text import TEXT, sentences
 from learning.kinds.table_learner.training import TableLearnerTraining, seat_key, strength_by_seat
@@ -36,7 +36,7 @@ class TableLearnerPage(KeyedPage):
             for side in Side
         ]
         exploration_rate = (machine.epsilon or 0.0) if machine.learns else 0.0
-        added = {"seats": seats, "n_values": machine.n_values, "tries": percent(exploration_rate)}
+        added = {"seats": seats, "n_values": machine.n_values, "tries": format_percent(exploration_rate)}
         return Page("learning/machine_table.html", page.context | added)
 
     def position_page(self, machine: Machine, text: str) -> Page:

@@ -6,7 +6,7 @@ Sections are those of R. Sutton and A. Barto, "Reinforcement Learning: An Introd
 from __future__ import annotations
 
 from beadbox.learners.table_learner.rule import Method, TableRule
-from learning.kinds.page import KindText, RuleGroup, Words, percent
+from learning.kinds.page import KindText, RuleGroup, Words, format_percent
 
 WORDS: dict[str, Words] = {
     "method": Words(
@@ -117,10 +117,10 @@ def sentences(rule: TableRule) -> list[tuple[str, str]]:
 
 def _tries(rule: TableRule) -> str:
     if rule.exploring_decay == 1 or rule.exploring_floor == rule.exploring:
-        return f"While it learns, {percent(rule.exploring)} of its moves are random."
+        return f"While it learns, {format_percent(rule.exploring)} of its moves are random."
     fades = f"Each game multiplies this share by {rule.exploring_decay:g}."
-    floor = f" It never falls below {percent(rule.exploring_floor)}." if rule.exploring_floor else ""
-    return f"At first {percent(rule.exploring)} of its moves are random while it learns. {fades}{floor}"
+    floor = f" It never falls below {format_percent(rule.exploring_floor)}." if rule.exploring_floor else ""
+    return f"At first {format_percent(rule.exploring)} of its moves are random while it learns. {fades}{floor}"
 
 
 def _signed(number: float) -> str:

@@ -7,12 +7,12 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 
 from games.admin.base import LargeTableAdmin, ReadOnly, WithRowFilter
-from learning.kinds.admin import MachineFilter, OfMachine, cause_link
+from learning.kinds.admin import MachineFilter, MachineLinkAdmin, cause_link
 from learning.models import Weights
 
 
 @admin.register(Weights)
-class WeightsAdmin(OfMachine, ReadOnly, WithRowFilter, LargeTableAdmin):
+class WeightsAdmin(MachineLinkAdmin, ReadOnly, WithRowFilter, LargeTableAdmin):
     """The list of lessons that changed weights, newest first. The weights are not shown."""
 
     list_display = ("id", "machine_page", "n_learnt", "cause")

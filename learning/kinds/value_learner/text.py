@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from beadbox.learners.value_learner.rule import ValueRule
-from learning.kinds.page import KindText, RuleGroup, Words, percent
+from learning.kinds.page import KindText, RuleGroup, Words, format_percent
 
 WORDS: dict[str, Words] = {
     "features": Words(
@@ -99,7 +99,7 @@ def sentences(rule: ValueRule) -> list[tuple[str, str]]:
     ]
     random_shares = (("at random", rule.random_share), ("among those that look good", rule.soft_share))
     if explanations := [
-        f"It chooses {percent(share)} of its moves {move_kind}." for move_kind, share in random_shares if share
+        f"It chooses {format_percent(share)} of its moves {move_kind}." for move_kind, share in random_shares if share
     ]:
         labelled.append(("Explores", " ".join(explanations)))
     if rule.average_games:

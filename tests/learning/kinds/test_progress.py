@@ -14,10 +14,10 @@ from beadbox.rules.registry import game_get
 from games.accounts.principal import Visitor
 from games.models import Match
 from learning.kinds.boxes.progress import (
-    CURVE_POINTS,
+    MAX_CURVE_LESSONS,
     CurveStrength,
     _move_phrase,
-    hundred,
+    format_hundredths,
     no_loss_sentences,
     points_sentences,
     progress,
@@ -61,12 +61,12 @@ def test_the_curve_has_the_exact_strength_after_every_game(side: Side) -> None:
     assert progress(learner)["curve"] == view["curve"]  # computed from the ledger, not from the cache
     assert (view["games"], sum(view["latest"].values())) == (4, 4)  # type: ignore[arg-type]  # all values are numbers
     assert view["words"].startswith("It has played 4 games. It won ")
-    assert f"avoid losing in {hundred(chances[-1])} of 100 games" in view["curve_words"]
-    assert hundred(chances[0]) in view["curve_words"]
+    assert f"avoid losing in {format_hundredths(chances[-1])} of 100 games" in view["curve_words"]
+    assert format_hundredths(chances[0]) in view["curve_words"]
     random = machine_strength(learner)["random"]
     assert view["points"] == view["points_curve"][-1][1] == pytest.approx(random["win"] + random["draw"] / 2, abs=1e-12)
     assert [games for games, _ in view["points_curve"]] == [0, 1, 2, 3, 4]
-    assert f"get {hundred(view['points'])} points in 100 games" in view["points_words"]
+    assert f"get {format_hundredths(view['points'])} points in 100 games" in view["points_words"]
     assert [view["results"].count(one) for one in ("win", "draw", "loss")] == list(view["latest"].values())
 
 
@@ -152,7 +152,7 @@ def test_reset_clears_the_curve() -> None:
 def test_curve_of_much_training_is_short_and_ends_at_the_last() -> None:
     learner = trained_machine(machine(Side.FIRST), 2000)
     view = progress(learner)
-    assert 2 <= len(view["curve"]) <= CURVE_POINTS + 2
+    assert 2 <= len(view["curve"]) <= MAX_CURVE_LESSONS + 2
     assert view["curve"][-1] == [2000, pytest.approx(chance_not_to_lose(learner), abs=1e-12)]
     assert view["words"].startswith("It has played 2,000 games. At the start it ")
 
@@ -190,4 +190,4 @@ def machine_after_match(game: str) -> Machine:
     [(0.0, "0"), (1e-9, "less than 1"), (0.37, "37"), (0.999, "more than 99"), (1.0, "100")],
 )
 def test_shares_are_0_or_100_percent_only_exactly(share: float, words: str) -> None:
-    assert hundred(share) == words
+    assert format_hundredths(share) == words

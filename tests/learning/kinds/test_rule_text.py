@@ -11,7 +11,7 @@ from beadbox.learners.q_learning.presets import Q_PRESETS
 from beadbox.learners.table_learner.presets import TABLE_PRESETS
 from beadbox.learners.value_learner.presets import VALUE_PRESETS
 from beadbox.rules.outcome import Side
-from learning.kinds.boxes.text import sentences
+from learning.kinds.boxes.text import describe_rule
 from learning.kinds.registry import kind_of_rule
 from learning.services.machines import machine_create
 
@@ -19,7 +19,7 @@ HER_SENTENCES = ["One bead of each colour.", "After a loss the last bead is take
 
 
 def rule_text(rule: BoxRule, *, has_draws: bool = True) -> dict[str, str]:
-    return dict(sentences(rule, has_draws=has_draws))
+    return dict(describe_rule(rule, has_draws=has_draws))
 
 
 def test_her_has_two_sentences_about_beads() -> None:

@@ -40,7 +40,7 @@ RULE = PRESETS["hexapawn-rl"].rule
 
 @pytest.fixture(autouse=True)
 def _small_samples(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(training, "SAMPLE_GAMES", 10)
+    monkeypatch.setattr(training, "N_SAMPLE_GAMES", 10)
 
 
 def learner(side: Side = Side.FIRST, preset: str = "hexapawn-rl") -> Machine:
@@ -253,7 +253,7 @@ def test_pages_show_only_the_first_of_many_boxes(client: Client, monkeypatch: py
     machine = trained_machine(learner(), 20)
     n_boxes = machine.boxes.count()
     beads = sum(sum(beads) for beads in stored_beads(machine).values())
-    monkeypatch.setattr(look, "MAX_BOXES_SHOWN", 5)
+    monkeypatch.setattr(look, "MAX_SHOWN_BOXES", 5)
     page = client.get(machine.get_absolute_url())
     assert f"These are the first {5}" in page.content.decode()
     assert [ply for _, _, ply, *_ in page.context["packed"]["boxes"]] == list(

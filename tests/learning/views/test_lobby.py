@@ -26,7 +26,7 @@ def large_machine() -> Machine:
 
 
 def test_page_views_play_no_sample_games(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(training, "SAMPLE_GAMES", 5)
+    monkeypatch.setattr(training, "N_SAMPLE_GAMES", 5)
     machine = trained_machine(large_machine(), games=20)
     last_point = machine.runs.get().curve.order_by("games_done").last()
     assert last_point is not None

@@ -25,7 +25,7 @@ from games.transport.database_errors import SERVER_ERROR_CLASSES as DATABASE_ERR
 from learning import events, tasks
 from learning.exceptions import MachineNotFoundError, MachineWrongSideError, TrainingRefusedError
 from learning.kinds.boxes.memory import MEMORY, ledger_errors, table_of
-from learning.kinds.boxes.training import strength_exact
+from learning.kinds.boxes.training import compute_exact_strength
 from learning.kinds.keyed_values.memory import value_errors
 from learning.models import JobStatus, Lesson, Machine, TrainingRun
 from learning.selectors.runs import run_curve
@@ -216,7 +216,7 @@ def test_the_curve_is_exact_for_any_chunks() -> None:
     for point in run_curve(whole_run)[::20]:
         memory = Memory.fresh(table_of(whole_run.machine))
         memory.train(OPPONENTS["random"], point["games"], RandomSource(3))
-        assert point["strength"] == strength_exact(memory)
+        assert point["strength"] == compute_exact_strength(memory)
 
 
 def test_a_short_run_has_a_point_for_every_game() -> None:
