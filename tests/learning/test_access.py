@@ -316,7 +316,7 @@ def test_view_permission_ends_no_schedule_or_tournament(people: dict[str, Any], 
     assert client.get(schedule_path).status_code == client.get(tournament_path).status_code == 200
 
     def buttons() -> set[str]:
-        """The buttons on the pages of the schedule and the tournament."""
+        """Return the buttons on the pages of the schedule and the tournament."""
         pages = [
             client.get(f"/{folder}/{row.pk}") for folder, row in (("schedules", schedule), ("tournaments", tournament))
         ]

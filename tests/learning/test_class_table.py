@@ -214,7 +214,7 @@ def socket_path(classroom: Classroom, query: str = "") -> str:
 
 
 def class_for_sockets() -> tuple[Classroom, Participant, str, str]:
-    """A class, a pupil, and the sessions of the pupil and of the teacher."""
+    """Return a class, a pupil, and the sessions of the pupil and of the teacher."""
     classroom, (pupil,) = class_with_pupils(1)
     teacher = Client()
     teacher.force_login(classroom.teacher)

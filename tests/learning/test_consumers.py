@@ -29,7 +29,7 @@ in_db = database_sync_to_async
 
 
 def run_with_owner() -> tuple[Machine, TrainingRun, str]:
-    """A public machine, a run of it, and the session of its owner."""
+    """Return a public machine, a run of it, and the session of its owner."""
     owner = user("owner")
     learner = machine(owner=owner)
     run = training_run_start(machine=learner.slug, stages=[Stage("random", 10)], seed=1, enqueue=False)
@@ -107,7 +107,7 @@ async def test_a_socket_whose_message_fails_is_closed(
 
 
 async def frames_until(socket: RunSocket, kind: str, is_enough: Callable[[list[Any]], bool]) -> list[Any]:
-    """(time, data) of each frame, until ``is_enough`` holds."""
+    """Return the frames as (time, data), until ``is_enough`` holds."""
     frames: list[Any] = []
     while not frames or not is_enough(frames):
         data = await socket.expect(kind)
@@ -129,7 +129,7 @@ async def test_run_sockets_get_changes_four_times_a_second(start_worker: StartWo
 
 
 async def remaining_frames(socket: RunSocket, kind: str, run: TrainingRun) -> list[Any]:
-    """(time, data) of each frame, until the run is over and no more frames come."""
+    """Return the frames as (time, data), until the run is over and no more frames come."""
     frames: list[Any] = []
     is_over = False
     while not is_over or not await socket.receive_nothing(1):

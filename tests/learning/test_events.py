@@ -7,7 +7,7 @@ from learning.states import MachineNews
 
 
 def news(lesson: int, *positions: str, drawn: str = "") -> MachineNews:
-    """The news of a lesson, or of a bead drawn before it."""
+    """Return the news of a lesson, or of a bead drawn before it."""
     return {
         "boxes": [{"position": one, "beads": [lesson], "draws": [lesson], "lesson": lesson} for one in positions],
         "drawn": {"position": drawn, "slot": 0} if drawn else None,

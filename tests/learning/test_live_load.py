@@ -25,7 +25,7 @@ DATABASE_LOG = """\
 
 @pytest.fixture
 def recorded_answers() -> dict[str, Any]:
-    """The answers to the players of a match by room code, as the load generator records them."""
+    """Return the answers to the players of a match by room code, as the load generator records them."""
     house_machines()
     seated = room("menace")
     play_out(seated.room.code, guest())

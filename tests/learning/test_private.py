@@ -460,7 +460,7 @@ def fill_placeholders(value: Any, world: dict[str, Any]) -> Any:
 
 
 def answer_to(api: APIClient, request: Request, world: dict[str, Any]) -> tuple[int, str]:
-    """The status, headers and text of an answer; changes are rolled back."""
+    """Return the status, headers and text of an answer; changes are rolled back."""
     path, body = fill_placeholders(request.path, world), fill_placeholders(request.body, world)
     is_api = path.startswith("/api/")
     with transaction.atomic():
@@ -478,7 +478,7 @@ def answer_to(api: APIClient, request: Request, world: dict[str, Any]) -> tuple[
 
 
 def without_request_values(text: str, request: Request, world: dict[str, Any]) -> str:
-    """The text in lower case without values that the request itself contains."""
+    """Return the text in lower case without values that the request itself contains."""
     refs = [str(PK), str(VALUES_PK), SLUG] if request.method != "get" or "Qxzsecret" in request.path else []
     path = fill_placeholders(request.path, world)
     for part in (path, quote(path), quote(path, safe=""), path.partition("?")[0], *(f"'{one}'" for one in refs)):
@@ -537,7 +537,7 @@ def test_private_machines_answer_like_missing_ones(viewer: str, people: dict[str
 
 
 def without_ids(text: str, ref: int) -> str:
-    """The text without ids, form tokens and moments, so that answers to equal requests are equal."""
+    """Return the text without ids, form tokens and moments, so that answers to equal requests are equal."""
     text = re.sub(r"^Expires: .*", "Expires: MOMENT", text, flags=re.MULTILINE)
     lines = [line for line in text.replace(str(ref), "ID").splitlines() if "csrf" not in line.lower()]
     return "\n".join(line for line in lines if not line.startswith(("Content-Length", "ETag", "Date")))

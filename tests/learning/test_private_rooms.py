@@ -57,7 +57,7 @@ BOARD_FIELDS = (
 
 
 def texts(value: Any) -> Iterable[str]:
-    """Every text, number and key in a JSON value."""
+    """Yield every text, number and key in a JSON value."""
     if isinstance(value, dict):
         for key, one in value.items():
             yield key
@@ -183,7 +183,7 @@ def _log_out(session: str) -> None:
 
 
 def open_exhibition(**fields: Any) -> tuple[Any, SeatResult]:
-    """A public machine against a private one, hosted by their owner."""
+    """Return a public machine against a private one, hosted by their owner."""
     owner = user("owner")
     first = machine(Side.FIRST, owner=owner, name="Open", **fields)
     second = machine(Side.SECOND, owner=owner, name="Qxz", is_public=False)
@@ -326,7 +326,7 @@ async def test_the_socket_of_a_run_hides_a_hidden_opponent() -> None:
 
 
 def start_tournament() -> tuple[Any, Tournament]:
-    """A public tournament of another account; one of its machines was hidden after the start."""
+    """Return a public tournament of another account; one of its machines was hidden after the start."""
     owner = user("owner")
     hidden_machine = machine(Side.SECOND, owner=owner, name="Qxz")
     open_machine = machine(Side.FIRST, name="Open")

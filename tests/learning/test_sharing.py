@@ -38,7 +38,7 @@ in_db = database_sync_to_async
 
 @pytest.fixture
 def owner_browser() -> Client:
-    """A browser without an account that has a machine of its own."""
+    """Return a browser without an account that has a machine of its own."""
     browser = Client()
     press_teach(browser)
     return browser
@@ -51,7 +51,7 @@ def own_machine(owner_browser: Client) -> Machine:
 
 @pytest.fixture
 def link(owner_browser: Client, own_machine: Machine) -> str:
-    """The link that the owner sends to a friend."""
+    """Return the link that the owner sends to a friend."""
     page = f"/machines/{own_machine.pk}/share"
     assert owner_browser.get(page).context["share_url"] is None
     assert owner_browser.post(page).url == page  # type: ignore[attr-defined]
@@ -230,7 +230,7 @@ def test_a_revoked_link_ends_at_once(
 
 
 def play_copy(friend_browser: Client, own_machine: Machine) -> tuple[str, Machine]:
-    """The code of a room in which the friend plays a copy, and the copy."""
+    """Return the code of a room in which the friend plays a copy, and the copy."""
     room_fields = {"game": NC, "opponent": "machine", "machine": own_machine.pk, "side": "1", "fresh": "on"}
     code = friend_browser.post("/rooms", room_fields).url.rsplit("/", 1)[-1]  # type: ignore[attr-defined]
     return code, Machine.objects.get(room__code=code)
@@ -301,7 +301,7 @@ def open_link_of_another(browser: Client) -> None:
 
 
 def browser_of_stranger(stranger_kind: str, link: str) -> Client:
-    """A browser with its own machine and a link to another one, or with the link itself."""
+    """Return a browser with its own machine and a link to another one, or with the link itself."""
     browser = Client()
     if "account" in stranger_kind:
         account = user("hostile")
@@ -328,7 +328,7 @@ FORM_FIELDS = {
 
 
 def machine_addresses(own_machine: Machine) -> list[str]:
-    """Every address with a machine's id."""
+    """Return every address with a machine's id."""
     routes = [route for route in routes_of(get_resolver().url_patterns) if "machine_id" in route or "<ref>" in route]
     values = {
         r"<int:machine_id>": str(own_machine.pk),
@@ -347,7 +347,7 @@ def machine_addresses(own_machine: Machine) -> list[str]:
 
 
 def status_of(browser: Client, method: str, path: str, body: dict[str, Any]) -> int | str:
-    """The status of an answer, or ``log in`` or ``form`` for a redirect to one of these."""
+    """Return the status of an answer, or ``log in`` or ``form`` for a redirect to one of these."""
     form = {"content_type": "application/json"} if path.startswith("/api/") else {}
     has_body = method == "post" or (form and method != "get")
     answer: Any = getattr(browser, method)(path, **({"data": body, **form} if has_body else {}))

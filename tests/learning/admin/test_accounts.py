@@ -21,7 +21,7 @@ OTHER_FIELDS = {"last_login_0": "", "last_login_1": "", "date_joined_0": "2026-0
 
 @pytest.fixture
 def manager() -> Any:
-    """A staff member that may manage accounts and groups, and is no superuser."""
+    """Return a staff member that may manage accounts and groups, and is no superuser."""
     account = user("clerk", is_staff=True)
     account.user_permissions.set(
         Permission.objects.filter(content_type__app_label="auth", content_type__model__in=["user", "group"])

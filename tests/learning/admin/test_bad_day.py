@@ -57,7 +57,7 @@ def reader_browser() -> Client:
 
 
 def busy_account(name: str = "busy") -> Any:
-    """An account with one running or waiting row of each kind."""
+    """Return an account with one running or waiting row of each kind."""
     owner = user(name)
     learner = machine(owner=owner, name=f"{name}'s")
     training_run_request(user=owner, machine=learner.slug, stages=[Stage("random", 100)])

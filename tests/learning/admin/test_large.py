@@ -33,7 +33,7 @@ def staff_browser(client: Any) -> Any:
 
 
 def admin_options() -> dict[str, Any]:
-    """The options of all tables in the admin by address, including those of packages."""
+    """Return the options of all tables in the admin by address, including those of packages."""
     return {
         f"/admin/{model._meta.app_label}/{model._meta.model_name}/": options
         for model, options in admin.site._registry.items()

@@ -41,7 +41,7 @@ def romgon() -> Romgon:
 
 
 def opening_position(seed: int) -> Position:
-    """A position after twelve random plies, with its history."""
+    """Return a position after twelve random plies, with its history."""
     game = romgon()
     [opening] = openings(game, 1, seed=seed, n_plies=12)
     position = game.initial_position()

@@ -60,7 +60,7 @@ MACHINE_CASES = [
 
 
 def chances(data: Any, name: str = "") -> Iterator[float]:
-    """Every chance in an answer, at any depth."""
+    """Yield every chance in an answer, at any depth."""
     if isinstance(data, dict):
         for key, one in data.items():
             yield from chances(one, key)
@@ -95,7 +95,7 @@ def random_positions(game: Game[Any, Any], rng: RandomSource, n: int) -> list[An
 
 
 def body(position: Any, game: Game[Any, Any]) -> dict[str, Any]:
-    """The fields of a request about a position."""
+    """Return the fields of a request about a position."""
     if isinstance(position, Position):
         body = request_body(position, "easy")
         return {**body, "game": game.slug, "flipModeEnabled": game.slug == "romgon-flip"}

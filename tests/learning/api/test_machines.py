@@ -47,7 +47,7 @@ READ_CALLS = ("look", "boxes", "box", "strength")
 
 
 def expected_answer(call: str, caller: str, is_public: bool) -> tuple[int, str]:
-    """The expected status and code for a caller, a call and the machine's visibility."""
+    """Return the expected status and code for a caller, a call and the machine's visibility."""
     if caller == "token without scope":
         return 403, "scope_missing"
     if caller == "guest" and call not in READ_CALLS:

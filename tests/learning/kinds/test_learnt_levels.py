@@ -32,7 +32,7 @@ QUICK_RULE = ValueRule(features="squares-1", search_depth=1, play_depth=1)
 
 
 def state_after_first_move(level: str, game: str = "romgon", seed: int = 1) -> Any:
-    """The state after a guest's first move against a level, and the level's answer."""
+    """Return the state after a guest's first move against a level, and the level's answer."""
     room = room_create(person=guest(), game=game, opponent=level, side=Side.FIRST).room
     Match.objects.filter(room=room).update(seed=seed)
     move = room_view(room)["legal_moves"][0]

@@ -32,13 +32,13 @@ pytestmark = pytest.mark.django_db
 
 
 def chance_not_to_lose(learner: Machine) -> float:
-    """The chance not to lose against perfect play, computed as on the page."""
+    """Return the chance not to lose against perfect play, computed as on the page."""
     perfect = machine_strength(Machine.objects.get(pk=learner.pk))["perfect"]
     return float(perfect["win"] + perfect["draw"])
 
 
 def play_matches(n_games: int, side: Side = Side.FIRST, game: str = NC) -> tuple[Machine, list[float]]:
-    """A visitor's machine after ``n_games`` matches, and its chance not to lose before the first and after each."""
+    """Play ``n_games`` matches. Return the machine, and its chance not to lose before the first and after each match."""
     chances: list[float] = []
     learner: Machine | None = None
     for _ in range(n_games):

@@ -85,14 +85,14 @@ def machine_after_run(machine: Machine, **options: Any) -> Machine:
 
 
 def measurement_rows(machine: Machine) -> list[tuple[Any, ...]]:
-    """All measurements of a machine, ordered by snapshot."""
+    """Return all measurements of a machine, ordered by snapshot."""
     fields = ("snapshot__games_done", "openings", "level", "seed", "n_wins", "n_draws", "n_losses")
     measurements = Measurement.objects.filter(snapshot__machine=machine)
     return sorted(measurements.values_list(*fields))
 
 
 def snapshot_states(machine: Machine) -> list[tuple[Any, ...]]:
-    """The games learnt by each snapshot of a machine, its weights, and whether it plays."""
+    """Return the games learnt by each snapshot of a machine, its weights, and whether it plays."""
     return [
         (one.games_done, state_after_lessons(machine, one.n_lessons), one.plays_since is not None)
         for one in machine.snapshots.order_by("pk")

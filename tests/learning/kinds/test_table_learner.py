@@ -90,12 +90,12 @@ def learner_of_preset(preset: str, **fields: Any) -> Machine:
 
 
 def rule_fields(rule: TableRule) -> dict[str, object]:
-    """The fields of a rule in a form, where an empty checkbox is left out."""
+    """Return the fields of a rule in a form, where an empty checkbox is left out."""
     return {name: value for name, value in rule.to_json().items() if name != "kind" and value is not False}
 
 
 def stored_values(one: Machine) -> dict[str, tuple[float, int]]:
-    """The stored values and visits by key. Assert that they agree with the ledger."""
+    """Return the stored values and visits by key. Assert that they agree with the ledger."""
     one.refresh_from_db()
     assert value_errors() == []
     assert values_miscounted() == []

@@ -49,7 +49,7 @@ def rows(sql: str) -> list[Any]:
 
 
 def schema_lines() -> list[str]:
-    """Every column, constraint and index, without casts, since a dump writes casts in other places."""
+    """Return every column, constraint and index, without casts, since a dump writes casts in other places."""
     return [
         re.sub(r"[()\s]|::(text|charactervarying|character varying)(\[\])?", "", str(row)) for row in rows(SCHEMA_SQL)
     ]

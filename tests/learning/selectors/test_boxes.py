@@ -31,7 +31,7 @@ def readable_machine(learner: Machine) -> BoxMachine:
 
 
 def positions_to_move(learner: Machine) -> list[Any]:
-    """Every position with the machine to move, in every orientation."""
+    """Return every position with the machine to move, in every orientation."""
     game = learner.game_rules
     positions = frontier = {game.initial_position()}
     while frontier:

@@ -17,12 +17,12 @@ from learning.selectors.schedules import crontab_parsed
 
 
 def due_times(text: str, zone: str, moment: str, n: int) -> list[str]:
-    """The next ``n`` due times, in UTC."""
+    """Return the next ``n`` due times, in UTC."""
     return [f"{one:%Y-%m-%d %H:%M}" for one in islice(due_moments(text, zone, moment), n)]
 
 
 def local_due_times(text: str, zone: str, moment: str, n: int) -> list[str]:
-    """The next ``n`` due times, in local time of the zone."""
+    """Return the next ``n`` due times, in local time of the zone."""
     crontab = crontab_parsed(tuple(crontab_read(text).values()), zone)
     return [f"{one.astimezone(crontab.zone):%a %Y-%m-%d %H:%M}" for one in islice(due_moments(text, zone, moment), n)]
 

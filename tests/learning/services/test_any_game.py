@@ -37,7 +37,7 @@ HEXAPAWN_4X4 = GAMES["hexapawn-4x4"]
 
 
 def reduced_memory(memory: dict[str, Any], side: Side) -> dict[str, dict[str, int]]:
-    """A memory of HexapawnRL, reduced by the mirror symmetry."""
+    """Return a memory of HexapawnRL, reduced by the mirror symmetry."""
     result = {}
     for text, entry in memory.items():
         position, symmetry = HEXAPAWN.to_canonical(HEXAPAWN.decode_as(text, side))
@@ -124,7 +124,7 @@ class TestRuleAsShipped:
 
 
 def mirror_text(text: str) -> str:
-    """A board or move of HexapawnRL in mirror image."""
+    """Return a board or move of HexapawnRL in mirror image."""
     if len(text) == 9:
         return "".join(text[row : row + 3][::-1] for row in (0, 3, 6))
     return text.translate(str.maketrans("ac", "ca"))
@@ -212,7 +212,7 @@ def test_boxes_are_printed() -> None:
 
 
 def save_file_of_4x4(side: Side) -> dict[str, Any]:
-    """A save file of the 4 × 4 board, including positions that fit either side to move."""
+    """Return a save file of the 4 × 4 board, including positions that fit either side to move."""
     cabinet = Cabinet(HEXAPAWN_4X4, side, hexapawn_rl.RULE)
     keys = boxes_compile(HEXAPAWN_4X4, side, hexapawn_rl.RULE).keys[40:80]
     sizes = [len(cabinet.slot_classes(HEXAPAWN_4X4.decode(key))) for key in keys]

@@ -38,7 +38,7 @@ def is_waiting_for_a_lock() -> bool:
 
 
 def run_during_deletion(doomed: Machine, work: Callable[[], Any]) -> Any:
-    """The result or error of work that began before the machine was deleted and waited for the deletion."""
+    """Return the result or error of work that began before the machine was deleted and waited for the deletion."""
     results: list[Any] = []
 
     def run() -> None:

@@ -62,7 +62,7 @@ def stored_values(trainee: Machine) -> dict[str, tuple[float, int]]:
 
 
 def file_fields(**changes: Any) -> dict[str, Any]:
-    """The JSON of a small file with changed fields."""
+    """Return the JSON of a small file with changed fields."""
     values = tuple(ValueData(key, index / 7, index) for index, key in enumerate(KEYS[:3]))
     data = ValuesData(game=ROMGON, rule=QRule(), epsilon=0.1, name="Q", values=values, wins=2, losses=1)
     fields: dict[str, Any] = json.loads(dump_values(data))

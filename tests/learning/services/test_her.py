@@ -106,7 +106,7 @@ def test_the_house_has_both_robots_and_her_is_beatable() -> None:
 
 
 def games_until_perfect(seed: int) -> tuple[int, int]:
-    """The games against random play until no opponent can beat HER, and the losses among them."""
+    """Return the games against random play until no opponent can beat HER, and the losses among them."""
     memory, rng = Memory.fresh(boxes_compile(GAME, Side.SECOND, HER_RULE)), RandomSource(seed)
     n_games = n_losses = 0
     while worst_case(memory).loss > 0:

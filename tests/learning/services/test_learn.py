@@ -37,7 +37,7 @@ def beads_of(learner: Machine) -> dict[str, list[int]]:
 
 
 def _chance_not_to_lose(learner: Machine) -> float:
-    """The chance not to lose against perfect play."""
+    """Return the chance not to lose against perfect play."""
     return 1 - against_opponent(kind_of(learner).memory.load(learner), UNIFORM["perfect"]).loss
 
 

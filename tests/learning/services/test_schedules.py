@@ -481,7 +481,7 @@ def test_an_account_has_a_limit_of_schedules(owner: Any, learner: Machine) -> No
 
 
 def is_idle() -> bool:
-    """Whether the workers have finished all tasks sent to them."""
+    """Return whether the workers have finished all tasks sent to them."""
     with app.connection_for_read() as broker:
         n_waiting = broker.default_channel.client.llen("default")
     inspection = app.control.inspect()

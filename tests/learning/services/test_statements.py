@@ -31,12 +31,12 @@ TRANSACTION_STATEMENTS = ("BEGIN", "COMMIT", "SAVEPOINT", "RELEASE")
 
 
 def statements_of(call: Any) -> list[str]:
-    """The statements of a call, without those that begin or end a transaction."""
+    """Return the statements of a call, without those that begin or end a transaction."""
     return [sql for sql in all_statements_of(call) if not sql.startswith(TRANSACTION_STATEMENTS)]
 
 
 def all_statements_of(call: Any) -> list[str]:
-    """All SQL statements of a call, in order."""
+    """Return all SQL statements of a call, in order."""
     with CaptureQueriesContext(connection) as queries:
         call()
     return [one["sql"] for one in queries]

@@ -53,7 +53,7 @@ def is_waiting_for_a_lock() -> bool:
 
 
 def n_waiting() -> int:
-    """The number of matches that have released their locks and wait to be stored."""
+    """Return the number of matches that have released their locks and wait to be stored."""
     return sum(map(len, ENDED_MATCH_COMMIT._waiting.values()))
 
 

@@ -18,7 +18,7 @@ from tests.factories import guest
 
 
 def documented_key(game: Romgon, position: Position, move: str) -> str:
-    """The key as documented in docs/learning.md, from displayed text."""
+    """Return the key as documented in docs/learning.md, from displayed text."""
     parts = re.fullmatch(r"(\d-\d)(?:>(\d-\d))?~?(@\d)?", move)
     assert parts is not None
     origin, target, turn = parts.groups()

@@ -56,7 +56,7 @@ def history(learner: Machine, first: int = 0) -> dict[int, dict[str, list[int]]]
 
 
 def uncompacted_lessons(learner: Machine) -> list[Any]:
-    """The uncompacted lessons of a machine, with their changes."""
+    """Return the uncompacted lessons of a machine, with their changes."""
     lessons = Lesson.objects.filter(machine=learner, number__gt=learner.n_folded).order_by("number")
     names = ("number", "kind", "match", "run", "n_wins", "n_draws", "n_losses", "changes__box", "changes__deltas")
     return list(lessons.order_by("number", "changes__pk").values_list(*names))

@@ -40,7 +40,7 @@ from tests.waiting import HANG_S
 
 
 def open_match(learner: Machine, **options: Any) -> SeatResult:
-    """A guest's match against a machine, on the side that the machine does not play."""
+    """Return a guest's match against a machine, on the side that the machine does not play."""
     return room("machine", side=Side(learner.side).other, machine=learner.slug, **options)
 
 

@@ -45,7 +45,7 @@ N_PAIRS = -(-2000 // 2 // len(PRESETS))
 
 
 def original_of(preset: str) -> Machine:
-    """A trained machine of a preset, on the side of the preset's author."""
+    """Return a trained machine of a preset, on the side of the preset's author."""
     game = "hexapawn" if preset.startswith(("gardner", "hexapawn")) else NC
     side = Side.FIRST if preset.startswith(("michie-1961", "scroggs")) else Side.SECOND
     return train_unmeasured(machine_create(game=game, side=side, name="Original", preset=preset), 300)
@@ -59,7 +59,7 @@ def train_unmeasured(learner: Machine, games: int) -> Machine:
 
 
 def copy_machine(original: Machine, *, full: bool) -> Machine:
-    """A copy with its own rows for all boxes (``full``) or for none."""
+    """Return a copy with its own rows for all boxes (``full``) or for none."""
     with transaction.atomic():
         copy = machine_clone(machine_id=original.pk, name="Copy")
         if full:
@@ -70,7 +70,7 @@ def copy_machine(original: Machine, *, full: bool) -> Machine:
 
 
 def stored_state(learner: Machine) -> list[Any]:
-    """Boxes, changes and totals of a machine, without ids and times."""
+    """Return the boxes, changes and totals of a machine, without ids and times."""
     boxes = learner.boxes.order_by("ply", "position")
     changes = Change.objects.filter(lesson__machine=learner).order_by("pk")
     learner.refresh_from_db()
@@ -108,7 +108,7 @@ def visible_text(learner: Machine) -> str:
 
 
 def seats_of_finished_matches(game: str, side: int, n: int) -> list[Seat]:
-    """The seats on one side of ``n`` finished matches, two for each seed, stored in bulk to be played later."""
+    """Return the seats on one side of ``n`` finished matches, two for each seed, stored in bulk to be played later."""
     room, now = Room.objects.create(game=game, opponent="random"), timezone.now()
     fields: dict[str, Any] = {"room": room, "status": "finished", "termination": "a-test", "finished_at": now}
     matches = Match.objects.bulk_create(Match(number=k + 1, seed=1 + k // 2, **fields) for k in range(n))
@@ -292,7 +292,7 @@ def test_a_move_reads_its_box_by_indexes(is_analysed: bool) -> None:
 
 
 def copies_made_during(original: Machine, work: Callable[[], Any]) -> list[Machine]:
-    """The copies of a machine that are made and taught while ``work`` runs."""
+    """Return the copies of a machine that are made and taught while ``work`` runs."""
 
     def copy(number: int) -> None:
         with contextlib.suppress(MachineNotFoundError):

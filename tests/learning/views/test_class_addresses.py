@@ -65,7 +65,7 @@ def test_a_phone_tries_an_address_and_the_teacher_sees_it(
     trial_path = f"/classes/{classroom.pk}/try"
 
     def addresses_tried(host: str = "localhost") -> list[bool]:
-        """Whether each address was tried."""
+        """Return whether each address was tried."""
         page = teacher_browser.get(trial_path, headers={"Host": host}).content.decode()
         return ["The page came" in part for part in page.split("<section")[1:]]
 

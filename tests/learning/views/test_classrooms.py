@@ -289,7 +289,7 @@ def test_unused_class_goes_after_90_days(classroom: Classroom, settings: Any) ->
 
 
 def age_rows(days: int, model: Any, field: str) -> None:
-    """Set a time of all rows of a model to so many days ago."""
+    """Set the time ``field`` of all rows of a model to ``days`` days ago."""
     model.objects.update(**{field: timezone.now() - timedelta(days=days)})
 
 

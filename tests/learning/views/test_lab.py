@@ -50,19 +50,19 @@ def own_machine(owner: Any) -> Machine:
 
 
 def machine_form(**changes: Any) -> dict[str, Any]:
-    """The form of a new machine; unticked boxes are not sent."""
+    """Return the form of a new machine; unticked boxes are not sent."""
     form = {"game": NC, "side": "0", "name": "Mendel", "is_public": "on", "preset": "scroggs"}
     return {name: value for name, value in {**form, **form_fields(BoxRule()), **changes}.items() if value is not None}
 
 
 def value_machine_form(**changes: Any) -> dict[str, Any]:
-    """The form of a new machine that keeps values, with the fields of its rule."""
+    """Return the form of a new machine that keeps values, with the fields of its rule."""
     form = {"game": "romgon", "name": "Quentin", "is_public": "on", "preset": "romgon-q", "own_rule": "on"}
     return {**form, **form_fields(QRule()), **changes}
 
 
 def form_fields(rule: Rule) -> dict[str, Any]:
-    """The form fields of a rule, as a browser sends them."""
+    """Return the form fields of a rule, as a browser sends them."""
     values = kind_of_rule(rule).page.rule_to_form(rule).items()
     return {name: "on" if value is True else value for name, value in values if value not in (None, False)}
 

@@ -21,7 +21,7 @@ pytestmark = pytest.mark.django_db
 
 
 def large_machine() -> Machine:
-    """A public machine of a board too large for exact strength."""
+    """Return a public machine of a board too large for exact strength."""
     return machine_create(game="hexapawn-5x4", side=Side.FIRST, name="Large", preset="hexapawn-rl")
 
 

@@ -25,7 +25,7 @@ def listed_names(client: Client, query: str = "") -> list[str]:
 
 
 def make_machines(n: int, **fields: Any) -> list[Machine]:
-    """``n`` machines without boxes, each with its own games and score."""
+    """Create ``n`` machines without boxes, each with its own games and score."""
     machines = Machine.objects.bulk_create(
         Machine(
             slug=f"many-{k}",
@@ -49,7 +49,7 @@ def make_machines(n: int, **fields: Any) -> list[Machine]:
 
 @pytest.fixture
 def three_machines() -> dict[str, Machine]:
-    """A first and a second player of noughts and crosses and one of hexapawn, with different strengths."""
+    """Return a first and a second player of noughts and crosses and one of hexapawn, with different strengths."""
     machines = {
         "Ada": trained_machine(machine(Side.FIRST, name="Ada", preset="scroggs"), 300),
         "Cy": machine_create(game="hexapawn", side=Side.SECOND, name="Cy", preset="gardner-her"),

@@ -55,7 +55,7 @@ def print_sheets(cabinet: Cabinet, options: PrintOptions, name: str = "MENACE") 
 
 
 def rectangles(reader: PdfReader, page: int) -> Counter[tuple[float, float]]:
-    """The sizes of the rectangles drawn on a page, in points."""
+    """Return the sizes of the rectangles drawn on a page, in points."""
     content = reader.pages[page].get_contents()
     assert content is not None
     stream = ContentStream(content, reader)
@@ -77,7 +77,7 @@ TextsAndBeads = tuple[list[tuple[float, float, float, float]], list[tuple[float,
 
 
 def texts_and_beads_on(reader: PdfReader, page: int) -> TextsAndBeads:
-    """The texts of a page as (left, right, height on the page, size), and its beads as (x, y, radius)."""
+    """Return the texts of a page as (left, right, height on the page, size), and its beads as (x, y, radius)."""
     content = reader.pages[page].get_contents()
     assert content is not None
     matrix: Matrix = (1, 0, 0, 1, 0, 0)
@@ -111,7 +111,7 @@ def texts_and_beads_on(reader: PdfReader, page: int) -> TextsAndBeads:
 
 
 def letters_on(reader: PdfReader, page: int) -> list[float]:
-    """The heights of the letters on the beads of a page; each letter is in a stamp that the page scales."""
+    """Return the heights of the letters on the beads of a page; each letter is in a stamp that the page scales."""
     forms: Any = reader.pages[page]["/Resources"]
     content = reader.pages[page].get_contents()
     assert content is not None

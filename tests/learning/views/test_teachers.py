@@ -22,7 +22,7 @@ pytestmark = pytest.mark.django_db
 
 
 def text_of(page: str) -> str:
-    """The words of a page, with a line break between elements."""
+    """Return the words of a page, with a line break between elements."""
     elements = r"</?(?:p|li|dt|dd|h\d|dl|ul|ol|option|summary|figcaption|article)[^>]*>|<a class=.button[^>]*>"
     main = re.sub(elements, "\n", page.partition("<main")[2])
     return unescape(re.sub(r"[ \t]+", " ", re.sub(r"<[^>]+>", "", main.partition("</main>")[0])))

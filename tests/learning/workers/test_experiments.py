@@ -62,7 +62,7 @@ def report_every_step(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def broken_experiment(monkeypatch: pytest.MonkeyPatch) -> None:
-    """An experiment that cannot be run."""
+    """Let every run of the experiment ``gardner`` fail."""
 
     def fail(*args: Any) -> Result:
         raise ZeroDivisionError("nobody divides by nothing")

@@ -64,7 +64,7 @@ def run_of(account: Any = None, games: int = MAX_GAMES, **options: Any) -> Train
 
 
 def pairing_of(account: Any = None, games: int = MAX_LONG_GAMES, **options: Any) -> Pairing:
-    """A pairing of a Romgon tournament, with games played move by move."""
+    """Return a pairing of a Romgon tournament, with games played move by move."""
     options = {"user": account, "seed": 8, "enqueue": False, **options}
     entries = ["hard", "medium"]
     return tournament_start(entries=entries, game="romgon", games=games, **options).pairings.earliest("number")
@@ -93,7 +93,7 @@ each other kind, and one of the same kind, may have waited longer.
 
 
 def endless_job(kind: str, account: Any, seed: int) -> Job:
-    """A job that does not end during a test. The run is one of Romgon, in which a compiled game takes milliseconds."""
+    """Return a job that does not end during a test. The run is of Romgon, in which a compiled game takes milliseconds."""
     if kind == "runs":
         learner = machine_create(game="romgon", side=None, name="Q", owner=account)
         stages, account_id = [Stage("easy", MAX_GAMES)], account.pk
@@ -286,7 +286,7 @@ def test_job_between_turns_ends_as_soon_as_it_is_cancelled() -> None:
 
 
 def run_within_request(request_id: str, make: Callable[[], Any]) -> Any:
-    """The result of ``make`` within a request of this id."""
+    """Return the result of ``make`` within a request of this id."""
     return Context().run(lambda: (REQUEST_ID.set(request_id), make())[1])
 
 

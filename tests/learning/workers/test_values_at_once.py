@@ -62,7 +62,7 @@ def n_done_games(run: TrainingRun) -> int:
 
 
 def values_from_ledger(machine: Machine) -> dict[str, float]:
-    """The values summed up from the ledger, independently of the query of the audit."""
+    """Return the values summed up from the ledger, independently of the query of the audit."""
     values: dict[str, float] = {}
     changes = ValueChange.objects.filter(lesson__machine=machine).order_by("lesson__number", "pk")
     for key, before, after in changes.values_list("entry__key", "before", "after"):

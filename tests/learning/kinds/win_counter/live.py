@@ -35,7 +35,7 @@ class WinCounterLive(KindLive):
 
 
 def move_keys(live, side):
-    """The keys of one side's moves in a match."""
+    """Return the keys of one side's moves in a match."""
     game = live.game
     position, keys = game.initial_position(), []
     for ply in live.plies:

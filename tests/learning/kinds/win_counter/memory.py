@@ -47,7 +47,7 @@ class WinCounterMemory(KindMemory):
 
 
 def counts_at(machine_id, n_lessons):
-    """The counts of a machine after its first ``n_lessons`` lessons."""
+    """Return the counts of a machine after its first ``n_lessons`` lessons."""
     counts = {row.key: row.start for row in WinCount.objects.filter(machine=machine_id)}
     changes = WinCountChange.objects.filter(count__machine=machine_id, lesson__number__lte=n_lessons)
     latest_counts = dict(changes.order_by("lesson__number", "pk").values_list("count__key", "after"))
