@@ -19,7 +19,7 @@ from tests.sizes import sized
 SIZE_SHARE = float(os.environ.get("BENCH_ADMIN_SHARE", sized("1", "0.001")))
 N_MACHINES, N_BOXES, N_MATCHES = int(100_000 * SIZE_SHARE), int(10_000_000 * SIZE_SHARE), int(1_000_000 * SIZE_SHARE)
 MAX_MS, N_REQUESTS = 300, sized(5, 1)
-FILL = [
+FILL_SQL = [
     """INSERT INTO auth_user (username, password, email, first_name, last_name, is_active, is_staff, is_superuser,
         date_joined) SELECT 'filler ' || n, '!', '', '', '', true, false, false, now()
         FROM generate_series(1, %(machines)s / 50) AS n""",
@@ -77,7 +77,7 @@ FILL = [
         FROM generate_series(1, %(machines)s / 100) AS n""",
 ]
 """Statements that fill the tables, with the numbers of machines, boxes and matches as parameters."""
-LISTS = {
+LIST_PAGES = {
     "games/match/": ["", "?status__exact=playing", "?game=hexapawn", "?termination=resignation", "?q=zzzxxy", "?p=50"],
     "games/room/": ["", "?game=hexapawn", "?opponent=random", "?fresh__exact=1", "?q=zzzxxy"],
     "games/apitoken/": ["", "?q=filler"],
@@ -137,7 +137,7 @@ def lists() -> Iterator[Figure]:
     machine = Machine.objects.filter(owner__isnull=False).latest("pk")
     staff = get_user_model().objects.create_superuser("bench-admin")
     ids = {"machine": machine.pk, "user": machine.owner_id}
-    for page, queries in LISTS.items():
+    for page, queries in LIST_PAGES.items():
         for query in queries:
             yield _page_time("admin", staff, f"/admin/{page}{query.format(**ids)}")
     ids |= {"code": Room.objects.latest("pk").code, "run": TrainingRun.objects.latest("pk").pk}
@@ -175,7 +175,7 @@ def _fill() -> float:
     begin = time.perf_counter()
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute("SET LOCAL session_replication_role = replica")
-        for statement in FILL:
+        for statement in FILL_SQL:
             sys.stderr.write(f"  {statement.split('(')[0].strip()}\n")
             cursor.execute(statement, {"machines": N_MACHINES, "boxes": N_BOXES, "matches": N_MATCHES})
     with connection.cursor() as cursor:

@@ -46,19 +46,19 @@ def backup() -> Iterator[Figure]:
         cursor.execute("CREATE DATABASE restored")
     name = f"{N_MATCHES:,} matches"
     yield Figure(f"{name}: size of the database", f"{size / 1e6:,.0f} MB", "-", None)
-    took, file = _timed(lambda: backup_make(var / "copies"))
+    took, file = _time_call(lambda: backup_make(var / "copies"))
     yield Figure(f"{name}: back-up", f"{took}, {file.stat().st_size / 1e6:,.0f} MB", "-", None)
 
     restored_url = urlsplit(settings.DATABASE_URL)._replace(path="/restored").geturl()
     env = {**os.environ, "DATABASE_URL": restored_url, "REDIS_PREFIX": "restored", "BEADBOX_DB_POOL": "0"}
     command = [sys.executable, "manage.py", "restore", file]
-    took, _ = _timed(lambda: subprocess.run(command, env=env, check=True, stdout=sys.stderr))
+    took, _ = _time_call(lambda: subprocess.run(command, env=env, check=True, stdout=sys.stderr))
     yield Figure(f"{name}: restored, migrated and audited", took, "-", None)
-    took, _ = _timed(lambda: call_command("audit", stdout=sys.stderr))
+    took, _ = _time_call(lambda: call_command("audit", stdout=sys.stderr))
     yield Figure(f"{name}: audit alone", took, "-", None)
 
 
-def _timed(call: Callable[[], Any]) -> tuple[str, Any]:
+def _time_call(call: Callable[[], Any]) -> tuple[str, Any]:
     """Return the elapsed and the processor time as text, and the result. Processor time includes ended children."""
     begin, cpu_begin = time.perf_counter(), _cpu_s()
     result = call()

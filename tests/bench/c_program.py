@@ -17,7 +17,7 @@ from beadbox.learners.boxes.table import BoxTable
 from beadbox.learners.table_learner.memory import TableMemory, replies_compile, rule_numbers
 from beadbox.policies.opponent import UniformOpponent
 
-COMMAND = ("-std=c11", "-O3", "-ffp-contract=off")
+COMPILER_OPTIONS = ("-std=c11", "-O3", "-ffp-contract=off")
 """Compiler options. Contraction is off, so that sums and products round as they do in the kernels."""
 
 
@@ -55,7 +55,7 @@ def build(folder: Path, name: str) -> Path:
     program, source = folder / name, Path(__file__).with_name(f"{name}.c")
     compile_with = compiler()
     assert compile_with is not None, "call compiler() first"
-    subprocess.run([compile_with, *COMMAND, "-o", program, source, "-lm"], check=True)
+    subprocess.run([compile_with, *COMPILER_OPTIONS, "-o", program, source, "-lm"], check=True)
     return program
 
 

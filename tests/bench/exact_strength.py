@@ -21,7 +21,7 @@ N_CALLS = sized(200, 2)
 MAX_MS = 5
 
 
-def of_a_menace() -> Iterator[Figure]:
+def exact_strength_of_menace() -> Iterator[Figure]:
     """Measure one opponent, and all that a machine's page shows: three opponents and the worst case."""
     memory = Memory.fresh(boxes_compile(game_get("noughts-and-crosses"), Side.FIRST, PRESETS["michie-1961"].rule))
     memory.train(OPPONENTS["random"], 50_000, RandomSource(1))

@@ -33,7 +33,7 @@ DATA, PROXY, FIRST_WEB = 2, 3, 11
 
 
 @contextlib.contextmanager
-def database(host: Host, var: Path) -> Iterator[None]:
+def run_database(host: Host, var: Path) -> Iterator[None]:
     """Run PostgreSQL and Valkey as ``make run`` does, but reachable over the network."""
     (var / "log").mkdir(parents=True)
     servers.prepare_valkey(var)
@@ -53,7 +53,7 @@ def database(host: Host, var: Path) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def web(host: Host, var: Path, settings: dict[str, str]) -> Iterator[None]:
+def run_web_processes(host: Host, var: Path, settings: dict[str, str]) -> Iterator[None]:
     """Run a web host with one process, as docker-compose.yml does."""
     arguments = f"-m menace_site.web --host {address(host.number)} --port 8000".split()
     log = var / "log" / f"{host.name}.log"
@@ -67,9 +67,9 @@ def web(host: Host, var: Path, settings: dict[str, str]) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def proxy(host: Host, webs: list[Host], var: Path) -> Iterator[None]:
+def run_proxy(host: Host, webs: list[Host], var: Path) -> Iterator[None]:
     """Run Caddy as in docker-compose.yml, with the web hosts' addresses instead of names that Docker resolves."""
-    upstreams = " ".join(f"{address(web.number)}:8000" for web in webs)
+    upstreams = " ".join(f"{address(web_host.number)}:8000" for web_host in webs)
     (var / "Caddyfile").write_text(
         "{\n  admin off\n}\n:8080 {\n  encode zstd gzip\n  request_body {\n    max_size 4MB\n  }\n"
         f"  reverse_proxy {upstreams} {{\n    lb_policy least_conn\n    lb_try_duration 5s\n  }}\n}}\n"
@@ -121,7 +121,7 @@ def main(arguments: list[str]) -> int:
         stack.callback(shutil.rmtree, var, ignore_errors=True)
         stack.enter_context(bridge())
         data = stack.enter_context(Host(DATA, own.data_share))
-        stack.enter_context(database(data, var))
+        stack.enter_context(run_database(data, var))
         subprocess.run(
             [sys.executable, servers.BASE_DIR / "manage.py", "set_up"], check=True, stdout=subprocess.DEVNULL
         )
@@ -129,11 +129,11 @@ def main(arguments: list[str]) -> int:
         front = stack.enter_context(Host(PROXY))
         webs = [stack.enter_context(Host(FIRST_WEB + n, own.share)) for n in range(max(numbers))]
         for host in webs:
-            stack.enter_context(web(host, var, settings))
+            stack.enter_context(run_web_processes(host, var, settings))
         for host in (data, *webs):
             host.limit_cpu()
         for number in numbers:
-            with proxy(front, webs[:number], var):
+            with run_proxy(front, webs[:number], var):
                 result = play(site, case_of(site, options))
             is_whole &= result.is_whole
             sys.stdout.write(report_line(number, result))

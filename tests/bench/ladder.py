@@ -17,7 +17,7 @@ OTHER_SEED = ladder.SEED + 1_000_000
 N_SHORT = sized(60, 2)
 
 
-def whole() -> Iterator[Figure]:
+def whole_ladder() -> Iterator[Figure]:
     """Measure every pair of levels of every mode, with as many games as the file, and the ratings. Takes minutes."""
     for engine in ENGINES.values():
         for mode, slug in engine.ladder_games.items():
@@ -35,7 +35,7 @@ def whole() -> Iterator[Figure]:
                 yield Figure(f"{mode}: {name}", rating.words, "", ok=True)
 
 
-def short() -> Iterator[Figure]:
+def short_ladder() -> Iterator[Figure]:
     """Measure each level against the one below it in few games: the 95 % interval should reach 0.65."""
     for engine in ENGINES.values():
         written = ladders_read(engine.ladder_file) if engine.ladder_file else {}
