@@ -38,7 +38,7 @@ def chance_not_to_lose(learner: Machine) -> float:
 
 
 def play_matches(n_games: int, side: Side = Side.FIRST, game: str = NC) -> tuple[Machine, list[float]]:
-    """Play ``n_games`` matches. Return the machine, and its chance not to lose before the first and after each match."""
+    """Play ``n_games`` matches. Return the machine and its chance not to lose before the first and after each."""
     chances: list[float] = []
     learner: Machine | None = None
     for _ in range(n_games):

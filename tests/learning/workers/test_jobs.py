@@ -93,7 +93,7 @@ each other kind, and one of the same kind, may have waited longer.
 
 
 def endless_job(kind: str, account: Any, seed: int) -> Job:
-    """Return a job that does not end during a test. The run is of Romgon, in which a compiled game takes milliseconds."""
+    """Return a job that does not end during a test. Runs are of Romgon, because a compiled game takes milliseconds."""
     if kind == "runs":
         learner = machine_create(game="romgon", side=None, name="Q", owner=account)
         stages, account_id = [Stage("easy", MAX_GAMES)], account.pk
