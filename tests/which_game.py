@@ -29,8 +29,8 @@ NAMES = {
     for text in (
         game.slug,
         game.family,
-        *game.look.layout.roles,
-        *game.look.layout.pieces,
+        *game.presentation.layout.roles,
+        *game.presentation.layout.pieces,
         *game.pieces(game.initial_position()),
     )
     if text is not None

@@ -177,7 +177,9 @@ class Experiment(ABC, Generic[PartT]):
         for name in values:
             if name not in known:
                 raise ParameterError(str(name), field_text.unknown_field(known))
-        return {name: _checked(parameter, values.get(name, parameter.default)) for name, parameter in known.items()}
+        return {
+            name: _check_parameter(parameter, values.get(name, parameter.default)) for name, parameter in known.items()
+        }
 
     def run(
         self, settings: Mapping[str, int], seed: int, progress: Progress, found: list[PartT] | None = None
@@ -216,7 +218,7 @@ class Experiment(ABC, Generic[PartT]):
         """Return the result of the experiment, combined from the results of all parts."""
 
 
-def _checked(parameter: Parameter, value: object) -> int:
+def _check_parameter(parameter: Parameter, value: object) -> int:
     if isinstance(value, bool) or not isinstance(value, int):
         raise ParameterError(parameter.name, field_text.rather(field_text.WHOLE_NUMBER, repr(value)))
     if not parameter.low <= value <= parameter.high:

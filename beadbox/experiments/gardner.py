@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from beadbox.experiments.experiment import Chart, Experiment, Figure, Line, Parameter, Result, Table, Unit
-from beadbox.experiments.findings import ROUNDING, interval, number
+from beadbox.experiments.findings import ROUNDING, interval_text, number_text
 from beadbox.experiments.intervals import mean_interval, median_interval, quantile, wilson_bands
-from beadbox.experiments.random_streams import sources
+from beadbox.experiments.random_streams import batch_sources
 from beadbox.kernels.random_source import RandomSource
 from beadbox.learners.boxes.population import population_fresh
 from beadbox.policies.registry import OPPONENTS
@@ -25,12 +25,12 @@ from beadbox.strength.exact import Floats
 HER = "gardner-her"
 GAMES_PER_CHECK = 50
 """Games between two checks of a batch, which remove the machines that have become perfect."""
-POINTS = 60
+N_CHART_POINTS = 60
 """Number of steps on the horizontal axis of the chart."""
 QUANTILES = (0.1, 0.25, 0.5, 0.75, 0.9)
 
 
-def perfect_at(strength: Floats) -> NDArray[np.bool_]:
+def perfect_at_marks(strength: Floats) -> NDArray[np.bool_]:
     """Return for each machine and mark whether the machine always wins, even against the best response.
 
     ``strength`` is :attr:`TrainingMeasurements.strength`, whose last opponent must be the best response. The result is
@@ -49,12 +49,12 @@ def learn_until_perfect(game: AnyGame, rngs: Sequence[RandomSource]) -> list[tup
     learners, unfinished, games = population_fresh(game, Side.SECOND, HER, rngs), np.arange(len(rngs)), 0
     results = [(0, 0)] * len(rngs)
     while len(unfinished):
-        marked = learners.train(OPPONENTS["random"], range(1, GAMES_PER_CHECK + 1), worst=True)
-        perfect = perfect_at(marked.strength)
+        measurements = learners.train(OPPONENTS["random"], range(1, GAMES_PER_CHECK + 1), worst=True)
+        perfect = perfect_at_marks(measurements.strength)
         is_done = perfect.any(axis=1)
         for row in np.flatnonzero(is_done).tolist():
             mark = int(perfect[row].argmax())
-            results[unfinished[row]] = games + mark + 1, int(marked.tallies[row, mark, 2])
+            results[unfinished[row]] = games + mark + 1, int(measurements.tallies[row, mark, 2])
         learners, unfinished, games = (
             learners.of(np.flatnonzero(~is_done)),
             unfinished[~is_done],
@@ -98,7 +98,7 @@ class Gardner(Experiment[Sequence[int]]):
         return settings["machines"]
 
     def parts(self, settings: Mapping[str, int], seed: int, first: int) -> Sequence[Sequence[int]]:
-        return learn_until_perfect(game_get(self.game), sources(seed, first, settings["machines"]))
+        return learn_until_perfect(game_get(self.game), batch_sources(seed, first, settings["machines"]))
 
     def result(self, settings: Mapping[str, int], found: Sequence[Sequence[int]]) -> Result:
         games, losses = [pair[0] for pair in found], [pair[1] for pair in found]
@@ -128,7 +128,7 @@ def _findings(lost: Figure, games: list[int], losses: list[int]) -> tuple[str, .
     few_losses, most_losses, few_games, most_games = (
         quantile(counts, share) for counts in (losses, games) for share in (QUANTILES[0], QUANTILES[-1])
     )
-    mean = f"{number(lost.value, 2)}, {interval(lost.low, lost.high, 2)}"
+    mean = f"{number_text(lost.value, 2)}, {interval_text(lost.low, lost.high, 2)}"
     return (
         f"A machine loses games before it is perfect: on average {mean}.",
         f"At least eight in ten machines lose {few_losses} to {most_losses} games.",
@@ -138,7 +138,7 @@ def _findings(lost: Figure, games: list[int], losses: list[int]) -> tuple[str, .
 
 def _perfect_chart(games: list[int]) -> Chart:
     end = int(quantile(games, 0.99))
-    xs = sorted({round(end * point / POINTS) for point in range(POINTS + 1)})
+    xs = sorted({round(end * point / N_CHART_POINTS) for point in range(N_CHART_POINTS + 1)})
     shares = np.searchsorted(np.sort(games), xs, side="right") / len(games)
     return Chart(
         "perfect",

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from beadbox.experiments.experiment import Chart, Experiment, Figure, Line, Parameter, Published, Result, Table, Unit
-from beadbox.experiments.findings import hundred, interval, number
+from beadbox.experiments.findings import hundred_text, interval_text, number_text
 from beadbox.experiments.intervals import finite, mean_interval, median_interval, quantile, wilson_bands
-from beadbox.experiments.random_streams import sources
+from beadbox.experiments.random_streams import batch_sources
 from beadbox.kernels.random_source import RandomSource
 from beadbox.learners.boxes.population import population_fresh
 from beadbox.rules.outcome import Side
@@ -23,10 +23,10 @@ from beadbox.rules.registry import game_get
 from beadbox.strength.sampled import wilson
 
 SHIPPED, DOCUMENTED = "hexapawn-rl-as-shipped", "hexapawn-rl"
-NAMES = {SHIPPED: "as shipped", DOCUMENTED: "as documented"}
-POINTS = 50
+RULE_NAMES = {SHIPPED: "as shipped", DOCUMENTED: "as documented"}
+N_CHART_POINTS = 50
 
-FOR_EVER = Published("every one", "the program HexapawnRL, its source", low=1.0, high=1.0)
+PUBLISHED_SHARE = Published("every one", "the program HexapawnRL, its source", low=1.0, high=1.0)
 
 
 @dataclass
@@ -36,15 +36,15 @@ class Pairs:
     Attributes:
         empty_after: for each pair the games until the first player's opening box was empty; infinite if it never was.
         empties: for each pair the number of times that the opening box became empty.
-        moved: the number of games in ``after`` in which the first player made a move.
-        after: the number of games after the opening box was first empty.
+        n_moved: the number of games in ``n_after`` in which the first player made a move.
+        n_after: the number of games after the opening box was first empty.
         wins: for each pair the first player's wins in each block of games.
     """
 
     empty_after: list[float]
     empties: list[int]
-    moved: int
-    after: int
+    n_moved: int
+    n_after: int
     wins: list[list[int]]
 
     @classmethod
@@ -89,23 +89,23 @@ class HexapawnResigns(Experiment[Sequence[object]]):
     )
 
     def n_parts(self, settings: Mapping[str, int]) -> int:
-        return len(NAMES) * settings["pairs"]
+        return len(RULE_NAMES) * settings["pairs"]
 
     def parts(self, settings: Mapping[str, int], seed: int, first: int) -> Sequence[Sequence[object]]:
         rule, first = divmod(first, settings["pairs"])
-        rngs = sources(seed, first, settings["pairs"])
-        return _play(list(NAMES)[rule], settings["games"], _width(settings), rngs)
+        rngs = batch_sources(seed, first, settings["pairs"])
+        return _play(list(RULE_NAMES)[rule], settings["games"], _block_size(settings), rngs)
 
     def result(self, settings: Mapping[str, int], found: Sequence[Sequence[object]]) -> Result:
-        n, width = settings["pairs"], _width(settings)
-        pairs = {slug: Pairs.of(found[index * n : (index + 1) * n]) for index, slug in enumerate(NAMES)}
+        n, width = settings["pairs"], _block_size(settings)
+        pairs = {slug: Pairs.of(found[index * n : (index + 1) * n]) for index, slug in enumerate(RULE_NAMES)}
         charts = _charts(pairs, settings["games"], width)
         return Result(_figures(pairs), charts, (_table(pairs),), _findings(pairs, settings["games"]))
 
 
-def _width(settings: Mapping[str, int]) -> int:
+def _block_size(settings: Mapping[str, int]) -> int:
     """Return the number of games in a block, for which the chart has one point."""
-    return max(1, settings["games"] // POINTS)
+    return max(1, settings["games"] // N_CHART_POINTS)
 
 
 def _play(slug: str, n_games: int, width: int, rngs: Sequence[RandomSource]) -> Sequence[Sequence[object]]:
@@ -114,10 +114,10 @@ def _play(slug: str, n_games: int, width: int, rngs: Sequence[RandomSource]) -> 
     ``None`` in a row stands for an event that never happened.
     """
     first, second = (population_fresh(game_get(HexapawnResigns.game), side, slug, rngs) for side in Side)
-    marked = first.train_against(second, range(n_games + 1))
-    won = np.diff(marked.tallies[:, :, 0], axis=1)
-    moved = np.diff(marked.openings[..., 1].sum(axis=2), axis=1) > 0
-    emptied = moved & ~marked.openings[:, 1:, :, 0].any(axis=2)
+    measurements = first.train_against(second, range(n_games + 1))
+    won = np.diff(measurements.tallies[:, :, 0], axis=1)
+    moved = np.diff(measurements.openings[..., 1].sum(axis=2), axis=1) > 0
+    emptied = moved & ~measurements.openings[:, 1:, :, 0].any(axis=2)
     wins = np.add.reduceat(won, np.arange(0, n_games, width), axis=1)
     rows = []
     for row, empty in enumerate(emptied):
@@ -132,7 +132,7 @@ def _figures(results: dict[str, Pairs]) -> tuple[Figure, ...]:
     shipped, documented = results[SHIPPED], results[DOCUMENTED]
     n = len(shipped.empty_after)
     empty = sum(math.isfinite(games) for games in shipped.empty_after)
-    resigned = 1 - shipped.moved / shipped.after if shipped.after else None
+    resigned = 1 - shipped.n_moved / shipped.n_after if shipped.n_after else None
     return (
         Figure(
             "As shipped: games until the first box is empty (median)",
@@ -144,7 +144,7 @@ def _figures(results: dict[str, Pairs]) -> tuple[Figure, ...]:
             "As shipped: games given up before they began, once the box is empty",
             Unit.SHARE,
             resigned,
-            published=FOR_EVER,
+            published=PUBLISHED_SHARE,
         ),
         Figure(
             "As documented: how often the first box ran empty",
@@ -160,16 +160,22 @@ def _findings(results: dict[str, Pairs], n_games: int) -> tuple[str, ...]:
     for slug, pairs in results.items():
         middle, low, high = median_interval(pairs.empty_after)
         n, empty = len(pairs.empty_after), sum(math.isfinite(games) for games in pairs.empty_after)
-        name = NAMES[slug].capitalize()
+        name = RULE_NAMES[slug].capitalize()
         sentences.append(f"{name}, the first box runs empty in {empty:,} of {n:,} pairs.")
         if middle is not None:
-            sentences.append(f"{name}, the median of games until then is {number(middle)}, {interval(low, high)}.")
-        if pairs.after:
-            sentences.append(f"{name}, the first player moves in {pairs.moved:,} of {pairs.after:,} games after that.")
+            sentences.append(
+                f"{name}, the median of games until then is {number_text(middle)}, {interval_text(low, high)}."
+            )
+        if pairs.n_after:
+            sentences.append(
+                f"{name}, the first player moves in {pairs.n_moved:,} of {pairs.n_after:,} games after that."
+            )
     documented = results[DOCUMENTED]
     times, won = np.mean(documented.empties), np.sum(documented.wins) / (n_games * len(documented.wins))
-    sentences.append(f"As documented, the box runs empty {number(float(times))} times in {n_games:,} games on average.")
-    sentences.append(f"As documented, the first player wins {hundred(float(won))} of 100 games.")
+    sentences.append(
+        f"As documented, the box runs empty {number_text(float(times))} times in {n_games:,} games on average."
+    )
+    sentences.append(f"As documented, the first player wins {hundred_text(float(won))} of 100 games.")
     return tuple(sentences)
 
 
@@ -179,9 +185,9 @@ def _charts(results: dict[str, Pairs], n_games: int, width: int) -> tuple[Chart,
     empty, won = [], []
     for slug, pairs in results.items():
         shares = np.searchsorted(np.sort(pairs.empty_after), xs, side="right") / n
-        empty.append(Line(NAMES[slug], shares.tolist(), *wilson_bands(shares, n)))
+        empty.append(Line(RULE_NAMES[slug], shares.tolist(), *wilson_bands(shares, n)))
         blocks = np.array(pairs.wins)[:, : n_games // width].mean(axis=0) / width
-        won.append(Line(NAMES[slug], blocks.tolist(), *wilson_bands(blocks, n)))
+        won.append(Line(RULE_NAMES[slug], blocks.tolist(), *wilson_bands(blocks, n)))
     return (
         Chart(
             "empty",
@@ -208,8 +214,8 @@ def _table(results: dict[str, Pairs]) -> Table:
     rows = []
     for slug, pairs in results.items():
         quantiles = (quantile(pairs.empty_after, share) for share in (0.1, 0.5, 0.9))
-        moved = f"{pairs.moved:,} of {pairs.after:,}" if pairs.after else "–"
+        moved = f"{pairs.n_moved:,} of {pairs.n_after:,}" if pairs.n_after else "–"
         cells = (f"{games:g}" if math.isfinite(games) else "never" for games in quantiles)
-        rows.append((NAMES[slug], *cells, f"{np.mean(pairs.empties):.1f}", moved))
+        rows.append((RULE_NAMES[slug], *cells, f"{np.mean(pairs.empties):.1f}", moved))
     heads = ("", "10% empty after", "50% after", "90% after", "times empty on average", "later games it moved in")
     return Table("When the first box runs empty", heads, rows)

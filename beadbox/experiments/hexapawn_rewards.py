@@ -12,10 +12,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from beadbox.experiments.experiment import Chart, Experiment, Figure, Line, Parameter, Result, Table, Unit
-from beadbox.experiments.findings import hundred, interval, number, percent
-from beadbox.experiments.gardner import perfect_at
+from beadbox.experiments.findings import hundred_text, interval_text, number_text, percent_text
+from beadbox.experiments.gardner import perfect_at_marks
 from beadbox.experiments.intervals import finite, median_interval, wilson_bands
-from beadbox.experiments.random_streams import sources
+from beadbox.experiments.random_streams import batch_sources
 from beadbox.kernels.random_source import RandomSource
 from beadbox.learners.boxes.population import population_fresh
 from beadbox.learners.boxes.presets import PRESETS
@@ -25,7 +25,7 @@ from beadbox.rules.registry import game_get
 from beadbox.strength.sampled import wilson
 
 SCHEMES = ("gardner-her", "gardner-her-reward", "hexapawn-rl")
-POINTS = 24
+N_CHART_POINTS = 24
 
 
 @dataclass
@@ -91,7 +91,7 @@ class HexapawnRewards(Experiment[Sequence[object]]):
 
     def parts(self, settings: Mapping[str, int], seed: int, first: int) -> Sequence[Sequence[object]]:
         scheme, first = divmod(first, settings["machines"])
-        return _learn(SCHEMES[scheme], _marks(settings), sources(seed, first, settings["machines"]))
+        return _learn(SCHEMES[scheme], _marks(settings), batch_sources(seed, first, settings["machines"]))
 
     def result(self, settings: Mapping[str, int], found: Sequence[Sequence[object]]) -> Result:
         n = settings["machines"]
@@ -106,7 +106,7 @@ class HexapawnRewards(Experiment[Sequence[object]]):
 
 def _marks(settings: Mapping[str, int]) -> list[int]:
     """Return the numbers of games after which machines are measured."""
-    return sorted({math.ceil(settings["games"] * (point / POINTS) ** 2) for point in range(POINTS + 1)})
+    return sorted({math.ceil(settings["games"] * (point / N_CHART_POINTS) ** 2) for point in range(N_CHART_POINTS + 1)})
 
 
 def _learn(scheme: str, marks: list[int], rngs: Sequence[RandomSource]) -> Sequence[Sequence[object]]:
@@ -115,14 +115,14 @@ def _learn(scheme: str, marks: list[int], rngs: Sequence[RandomSource]) -> Seque
     ``None`` in a row stands for an event that never happened.
     """
     learners = population_fresh(game_get(HexapawnRewards.game), Side.SECOND, scheme, rngs)
-    marked = learners.train(OPPONENTS["random"], range(marks[-1] + 1), [OPPONENTS["random"]], worst=True)
-    rows, perfect = [], perfect_at(marked.strength)
+    measurements = learners.train(OPPONENTS["random"], range(marks[-1] + 1), [OPPONENTS["random"]], worst=True)
+    rows, perfect = [], perfect_at_marks(measurements.strength)
     for row, is_perfect in enumerate(perfect):
         first = int(is_perfect.argmax()) if is_perfect.any() else None
-        wins, worst = marked.strength[row, marks, :, 0].T.tolist()
+        wins, worst = measurements.strength[row, marks, :, 0].T.tolist()
         # A perfect machine stays perfect, but the calculated strength may be less than 1 by a rounding error.
         worst = [1.0 if first is not None and first <= mark else win for mark, win in zip(marks, worst, strict=True)]
-        rows.append([first, None if first is None else int(marked.tallies[row, first, 2]), wins, worst])
+        rows.append([first, None if first is None else int(measurements.tallies[row, first, 2]), wins, worst])
     return rows
 
 
@@ -149,14 +149,18 @@ def _findings(by_scheme: list[Learners], n_games: int) -> tuple[str, ...]:
         middle, low, high = median_interval(learners.perfect_after)
         needed[_name(slug)] = finite(low), finite(high)
         done = sum(math.isfinite(games) for games in learners.perfect_after) / len(learners.perfect_after)
-        when = f"a machine is perfect after a median of {number(middle)} games, {interval(low, high)}" if middle else ""
+        when = (
+            f"a machine is perfect after a median of {number_text(middle)} games, {interval_text(low, high)}"
+            if middle
+            else ""
+        )
         sentences.append(f"{_name(slug)}: {when or 'fewer than half of the machines become perfect'}.")
-        sentences.append(f"After {n_games:,} games {hundred(done)} of 100 of them are perfect.")
+        sentences.append(f"After {n_games:,} games {hundred_text(done)} of 100 of them are perfect.")
     first = min(needed, key=lambda name: needed[name][1])
     if all(needed[first][1] < low for name, (low, _) in needed.items() if name != first):
         sentences.append(f"{first} is clearly the quickest: its interval lies below the others.")
     least = min(float(np.mean([wins[-1] for wins in learners.wins])) for learners in by_scheme)
-    sentences.append(f"The least that a kind then wins against random play is {hundred(least)} of 100 games.")
+    sentences.append(f"The least that a kind then wins against random play is {hundred_text(least)} of 100 games.")
     return tuple(sentences)
 
 
@@ -213,10 +217,10 @@ def _table(by_scheme: list[Learners], n_games: int) -> Table:
         rows.append(
             (
                 _name(slug),
-                percent(done / n),
+                percent_text(done / n),
                 "–" if losses is None else f"{losses:g}",
-                percent(float(np.mean([wins[-1] for wins in learners.wins]))),
-                percent(float(np.mean([worst[-1] for worst in learners.worst]))),
+                percent_text(float(np.mean([wins[-1] for wins in learners.wins]))),
+                percent_text(float(np.mean([worst[-1] for worst in learners.worst]))),
             )
         )
     heads = (

@@ -17,7 +17,7 @@ from beadbox.rules.outcome import Side
 N_MACHINES = 200
 N_LAST = 10
 """Games at the beginning and at the end of a lesson that are compared."""
-SEED = 39
+FORECAST_SEED = 39
 
 
 @dataclass(frozen=True)
@@ -60,20 +60,22 @@ def lesson_forecast(game: AnyGame, side: Side, preset: str, n_games: int) -> Les
 
     The random words are fixed, so that the same lesson has the same forecast.
     """
-    machines = population_fresh(game, side, preset, [RandomSource(SEED, number) for number in range(N_MACHINES)])
+    machines = population_fresh(
+        game, side, preset, [RandomSource(FORECAST_SEED, number) for number in range(N_MACHINES)]
+    )
     n_last = min(N_LAST, n_games)
     marks = sorted({n_last, n_games - n_last, n_games})
     tallies = machines.train(model_pupil(game), marks).tallies[..., :3]
     first = tallies[:, marks.index(n_last)]
     last = tallies[:, -1] - tallies[:, marks.index(n_games - n_last)]
     has_draws = bool(last[:, 1].any())
-    reached = last[:, :2].sum(axis=1) if has_draws else last[:, 0]
+    n_reached = last[:, :2].sum(axis=1) if has_draws else last[:, 0]
     table = machines.table
     return LessonForecast(
         n_games,
         n_last,
-        int(np.sort(reached)[N_MACHINES // 10]),
-        float(reached.mean()),
+        int(np.sort(n_reached)[N_MACHINES // 10]),
+        float(n_reached.mean()),
         float((last - first)[:, :2].mean(axis=0) @ (1.0, 0.5)),
         has_draws,
         table.n_boxes,

@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from beadbox.experiments.experiment import Chart, Experiment, Figure, Line, Parameter, Result, Table, Unit
-from beadbox.experiments.findings import ROUNDING, interval, number
+from beadbox.experiments.findings import ROUNDING, interval_text, number_text
 from beadbox.experiments.intervals import finite, mean_interval, median_interval
-from beadbox.experiments.random_streams import sources
+from beadbox.experiments.random_streams import batch_sources
 from beadbox.kernels.random_source import RandomSource
 from beadbox.learners.boxes.population import population_fresh
 from beadbox.learners.table_learner.memory import TableMemory, table_against_opponent, table_worst_case
@@ -42,7 +42,7 @@ N_GAMES = 1000
 """Games after which MENACE has the strength that other learners must reach."""
 N_MENACES = 1000
 """Default number of MENACEs. Other learners must reach their mean strength."""
-POINTS = 30
+N_STEPS = 30
 """Number of steps on the horizontal axis of a chart."""
 
 HEADLINE = "td-boards"
@@ -80,7 +80,7 @@ class Learners:
         points, worst = (np.array(column, dtype=np.float64) for column in zip(*rows, strict=True))
         return cls(points, worst)
 
-    def reached(self, marks: Sequence[int], points: NDArray[np.float64], against: slice) -> list[float]:
+    def first_marks(self, marks: Sequence[int], points: NDArray[np.float64], against: slice) -> list[float]:
         """Return for each machine the first mark at which it has at least ``points``; infinite if there is none.
 
         ``points: (3,)`` has the required points against each teacher. Only the teachers of the slice ``against`` count.
@@ -136,7 +136,7 @@ class Lesson:
         and the upper edge for their upper edges.
         """
         (middle, _, _), (_, low, _), (_, _, high) = (
-            median_interval(self.learners[preset].reached(self.marks, required_points, against))
+            median_interval(self.learners[preset].first_marks(self.marks, required_points, against))
             for required_points in self.required_points.T
         )
         return middle, low, high
@@ -202,14 +202,14 @@ class MenaceAndAfter(Experiment[Sequence[object]]):
         game, marks = game_get(slug), _marks(settings)
         measures = [UNIFORM[opponent] for opponent in TEACHERS]
         if first < settings["mark"]:
-            menaces = population_fresh(game, side, MENACE, sources(seed, first, settings["mark"]))
+            menaces = population_fresh(game, side, MENACE, batch_sources(seed, first, settings["mark"]))
             return _points_at_mark(menaces.train(UNIFORM[teacher], [N_GAMES], measures, worst=True).strength)
         index, first = divmod(first - settings["mark"], settings["machines"])
         preset = LEARNERS[index]
         if preset in TABLE_PRESETS:
             learner = TableMemory.fresh(game, TABLE_PRESETS[preset].rule)
             return [_learn_values(learner, side, UNIFORM[teacher], marks, RandomSource(seed, first))]
-        learners = population_fresh(game, side, preset, sources(seed, first, settings["machines"]))
+        learners = population_fresh(game, side, preset, batch_sources(seed, first, settings["machines"]))
         return _points_of_boxes(learners.train(UNIFORM[teacher], marks, measures, worst=True).strength, marks)
 
     def result(self, settings: Mapping[str, int], found: Sequence[Sequence[object]]) -> Result:
@@ -240,7 +240,7 @@ def _lesson(lesson: tuple[str, Side, str], settings: Mapping[str, int], found: S
 
 def _marks(settings: Mapping[str, int]) -> list[int]:
     """Return the numbers of games after which machines are measured."""
-    return sorted({N_GAMES, *(math.ceil(settings["games"] * (point / POINTS) ** 3) for point in range(POINTS + 1))})
+    return sorted({N_GAMES, *(math.ceil(settings["games"] * (step / N_STEPS) ** 3) for step in range(N_STEPS + 1))})
 
 
 def _learn_values(
@@ -277,7 +277,7 @@ def _name(preset: str) -> str:
     return "MENACE" if preset == MENACE else TABLE_PRESETS[preset].name
 
 
-def _short(preset: str) -> str:
+def _short_name(preset: str) -> str:
     """Return the name of a preset up to its first comma, for a sentence."""
     return _name(preset).partition(",")[0]
 
@@ -351,15 +351,15 @@ def _findings(lessons: Sequence[Lesson]) -> tuple[str, ...]:
     """Describe where methods need clearly fewer or more games than MENACE, and how many master hexapawn."""
     sentences, n = [], len(lessons)
     for preset in TABLE_PRESETS:
-        name = _short(preset)
-        with_fewer, with_more = _compared(lessons, preset, own_teacher_only=True)
+        name = _short_name(preset)
+        with_fewer, with_more = _compare(lessons, preset, own_teacher_only=True)
         sentences.append(f"{name} needs clearly fewer games than MENACE in {len(with_fewer)} of {n} lessons.")
         by_median = sorted(lessons, key=lambda lesson: finite(lesson.games(preset, lesson.own_teacher)[0]))
         for words, lesson in (("Fewest", by_median[0]), ("Most", by_median[-1])):
             sentences.append(f"{words}: {_median(lesson, preset)} ({lesson.title}).")
         for lesson in with_more:
-            sentences += [f"{lesson.title}: {_short(slug)}, {_median(lesson, slug)}." for slug in (preset, MENACE)]
-        with_fewer, with_more = _compared(lessons, preset, own_teacher_only=False)
+            sentences += [f"{lesson.title}: {_short_name(slug)}, {_median(lesson, slug)}." for slug in (preset, MENACE)]
+        with_fewer, with_more = _compare(lessons, preset, own_teacher_only=False)
         fewer = f"clearly fewer games in {len(with_fewer)} lessons and clearly more in {len(with_more)}"
         sentences.append(f"Against all three opponents {name} needs {fewer}.")
     for lesson in lessons:
@@ -370,7 +370,7 @@ def _findings(lessons: Sequence[Lesson]) -> tuple[str, ...]:
     return tuple(sentences)
 
 
-def _compared(lessons: Sequence[Lesson], preset: str, *, own_teacher_only: bool) -> tuple[list[Lesson], list[Lesson]]:
+def _compare(lessons: Sequence[Lesson], preset: str, *, own_teacher_only: bool) -> tuple[list[Lesson], list[Lesson]]:
     """Return the lessons in which a method needs clearly fewer games than MENACE, and those with clearly more.
 
     If ``own_teacher_only``, only points against the lesson's teacher count, else those against all three teachers.
@@ -389,8 +389,8 @@ def _compared(lessons: Sequence[Lesson], preset: str, *, own_teacher_only: bool)
 def _median(lesson: Lesson, preset: str) -> str:
     """Return the median of the games that a method needs, with its interval, as text for a sentence."""
     middle, low, high = lesson.games(preset, lesson.own_teacher)
-    games = f"over {lesson.marks[-1]:,}" if middle is None else number(middle)
-    bounds = f", {interval(low, high)}" if low is not None else ""
+    games = f"over {lesson.marks[-1]:,}" if middle is None else number_text(middle)
+    bounds = f", {interval_text(low, high)}" if low is not None else ""
     return f"median {games} games{bounds}"
 
 

@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from beadbox.experiments.experiment import Chart, Experiment, Figure, Line, Parameter, Published, Result, Table, Unit
-from beadbox.experiments.findings import hundred, interval, number, percent, tolerance
+from beadbox.experiments.findings import hundred_text, interval_text, number_text, percent_text, tolerance_text
 from beadbox.experiments.intervals import median_interval, share_interval, wilson_bands
-from beadbox.experiments.random_streams import sources
+from beadbox.experiments.random_streams import batch_sources
 from beadbox.experiments.teachers import HABIT, PERFECT, TRAPS
 from beadbox.kernels.random_source import RandomSource
 from beadbox.learners.boxes.machine import BeadDraw, BoxMachine
@@ -39,14 +39,14 @@ TEACHERS: tuple[tuple[str, Opponent], ...] = (
 MENACE = "michie-1961"
 OPENINGS = ("corner", "edge", "centre")
 """Names of the slots in the box of the empty board, in the order of the slots."""
-POINTS = 44
+N_CHART_POINTS = 44
 """Number of points of a chart."""
-WINDOW = 10
-STEADY = 9
-"""Draws are steady from the first game after which at least this number of the next :data:`WINDOW` games are drawn."""
+WINDOW_GAMES = 10
+MIN_WINDOW_DRAWS = 9
+"""Draws are steady from the first game after which at least so many of the next :data:`WINDOW_GAMES` are drawn."""
 
-MICHIE = "D. Michie (1961, 1963), one tournament, as it is usually told"
-STEADY_PUBLISHED = Published("about 20", MICHIE, low=15.0, high=25.0)
+MICHIE_SOURCE = "D. Michie (1961, 1963), one tournament, as it is usually told"
+STEADY_PUBLISHED = Published("about 20", MICHIE_SOURCE, low=15.0, high=25.0)
 
 
 @dataclass(frozen=True)
@@ -73,15 +73,15 @@ class Tournaments:
         opening += (opening.sum(axis=2) == 0)[:, :, None]
         return cls(drawn, opening / opening.sum(axis=2, keepdims=True))
 
-    def steady(self) -> list[float]:
+    def games_before_steady(self) -> list[float]:
         """Return for each tournament the number of games before draws were steady; infinite if they never were."""
         n_before = []
         for games in self.drawn:
-            runs = np.convolve(games, np.ones(WINDOW), "valid") > STEADY - 0.5
+            runs = np.convolve(games, np.ones(WINDOW_GAMES), "valid") > MIN_WINDOW_DRAWS - 0.5
             n_before.append(float(runs.argmax()) if runs.any() else math.inf)
         return n_before
 
-    def preferred(self) -> NDArray[np.int64]:
+    def n_preferring(self) -> NDArray[np.int64]:
         """Return the number of tournaments after which each opening had most beads, the first of equals: ``(3,)``."""
         return np.bincount(self.opening[:, -1].argmax(axis=1), minlength=len(OPENINGS))
 
@@ -129,12 +129,12 @@ class MichieTournament(Experiment[Sequence[object]]):
 
     def parts(self, settings: Mapping[str, int], seed: int, first: int) -> Sequence[Sequence[object]]:
         teacher, first = divmod(first, settings["tournaments"])
-        game, rngs = game_get(self.game), sources(seed, first, settings["tournaments"])
+        game, rngs = game_get(self.game), batch_sources(seed, first, settings["tournaments"])
         opponent = TEACHERS[teacher][1]
         if not isinstance(opponent, UniformOpponent):
             return [_tournament_on_real_boards(game, opponent, settings["games"], rngs[0])]
         learners = population_fresh(game, Side.FIRST, MENACE, rngs)
-        return _hold(learners, opponent, settings["games"])
+        return _play_tournaments(learners, opponent, settings["games"])
 
     def result(self, settings: Mapping[str, int], found: Sequence[Sequence[object]]) -> Result:
         n = settings["tournaments"]
@@ -142,10 +142,10 @@ class MichieTournament(Experiment[Sequence[object]]):
         return Result(_figures(by_teacher[0]), _charts(by_teacher), (_table(by_teacher),), _findings(by_teacher))
 
 
-def _hold(learners: Population, teacher: Opponent, n_games: int) -> Sequence[Sequence[object]]:
+def _play_tournaments(learners: Population, teacher: Opponent, n_games: int) -> Sequence[Sequence[object]]:
     """Let each machine play a tournament; return rows for :meth:`Tournaments.of`."""
-    marked = learners.train(teacher, range(n_games + 1))
-    drawn, opening = np.diff(marked.tallies[:, :, 1], axis=1), marked.openings[:, :, :, 0]
+    measurements = learners.train(teacher, range(n_games + 1))
+    drawn, opening = np.diff(measurements.tallies[:, :, 1], axis=1), measurements.openings[:, :, :, 0]
     return list(zip(drawn.tolist(), opening.tolist(), strict=True))
 
 
@@ -176,19 +176,19 @@ def _findings(by_teacher: Sequence[Tournaments]) -> tuple[str, ...]:
     """Return sentences about the games until draws are steady, and the preferred openings, with each teacher."""
     sentences, favourites, n_agree = list[str](), dict[str, tuple[str, float]](), 0
     for (name, _), tournaments in zip(TEACHERS, by_teacher, strict=True):
-        middle, low, high = median_interval(tournaments.steady())
+        middle, low, high = median_interval(tournaments.games_before_steady())
         when = "fewer than half of the tournaments reach steady draws"
         if middle is not None:
-            when = f"median {number(middle)} games until draws are steady, {interval(low, high)}"
+            when = f"median {number_text(middle)} games until draws are steady, {interval_text(low, high)}"
         sentences.append(f"Taught by {name}: {when}.")
         n_agree += bool(Figure(name, Unit.GAMES, middle, low, high, STEADY_PUBLISHED).agrees)
-        shares = tournaments.preferred() / len(tournaments.drawn)
+        shares = tournaments.n_preferring() / len(tournaments.drawn)
         favourites[name] = OPENINGS[int(shares.argmax())], float(shares.max())
-    same = tolerance(Unit.GAMES, STEADY_PUBLISHED.low, STEADY_PUBLISHED.high)
+    same = tolerance_text(Unit.GAMES, STEADY_PUBLISHED.low, STEADY_PUBLISHED.high)
     reach = f"The intervals of {n_agree} of {len(by_teacher)} teachers reach there."
     sentences.append(f"Michie’s figure is {STEADY_PUBLISHED.words}; {same}. {reach}")
     sentences += [
-        f"{hundred(share)} of 100 tournaments come to prefer the {opening}, taught by {name}."
+        f"{hundred_text(share)} of 100 tournaments come to prefer the {opening}, taught by {name}."
         for name, (opening, share) in favourites.items()
     ]
     n_corner = sum(opening == OPENINGS[0] for opening, _ in favourites.values())
@@ -204,13 +204,15 @@ def _figures(tournaments: Tournaments) -> tuple[Figure, ...]:
         Figure(
             "Games until draws are steady (median)",
             Unit.GAMES,
-            *median_interval(tournaments.steady()),
+            *median_interval(tournaments.games_before_steady()),
             STEADY_PUBLISHED,
         ),
-        Figure("Drawn in the second half", Unit.SHARE, *share_interval(late), Published("draws are steady", MICHIE)),
+        Figure(
+            "Drawn in the second half", Unit.SHARE, *share_interval(late), Published("draws are steady", MICHIE_SOURCE)
+        ),
     ]
-    for opening, k in zip(OPENINGS, tournaments.preferred().tolist(), strict=True):
-        published = Published("his machine came to prefer it", MICHIE) if opening == "corner" else None
+    for opening, k in zip(OPENINGS, tournaments.n_preferring().tolist(), strict=True):
+        published = Published("his machine came to prefer it", MICHIE_SOURCE) if opening == "corner" else None
         label = f"Tournaments after which the {opening} is the favourite opening"
         figures.append(Figure(label, Unit.SHARE, k / n, *wilson(k, n), published))
     return tuple(figures)
@@ -218,7 +220,7 @@ def _figures(tournaments: Tournaments) -> tuple[Figure, ...]:
 
 def _charts(by_teacher: list[Tournaments]) -> tuple[Chart, ...]:
     n, n_games = by_teacher[0].drawn.shape
-    width = max(1, round(n_games / POINTS))
+    width = max(1, round(n_games / N_CHART_POINTS))
     ends = list(range(width, n_games + 1, width))
     lines = []
     for (name, _), tournaments in zip(TEACHERS, by_teacher, strict=True):
@@ -255,9 +257,9 @@ def _openings_chart(tournaments: Tournaments, xs: list[int]) -> Chart:
 
 def _one_chart(tournaments: Tournaments) -> Chart:
     """Return a chart of the first tournament."""
-    xs = list(range(WINDOW, tournaments.drawn.shape[1] + 1))
-    drawn = np.convolve(tournaments.drawn[0], np.ones(WINDOW) / WINDOW, "valid")
-    lines = [Line(f"drawn of the last {WINDOW} games", drawn.tolist())]
+    xs = list(range(WINDOW_GAMES, tournaments.drawn.shape[1] + 1))
+    drawn = np.convolve(tournaments.drawn[0], np.ones(WINDOW_GAMES) / WINDOW_GAMES, "valid")
+    lines = [Line(f"drawn of the last {WINDOW_GAMES} games", drawn.tolist())]
     lines += [
         Line(f"{opening}: share of the beads in the first box", tournaments.opening[0, xs, slot].tolist())
         for slot, opening in enumerate(OPENINGS)
@@ -269,10 +271,12 @@ def _table(by_teacher: list[Tournaments]) -> Table:
     rows = []
     for (name, _), tournaments in zip(TEACHERS, by_teacher, strict=True):
         n, n_games = tournaments.drawn.shape
-        steady, low, high = median_interval(tournaments.steady())
+        steady, low, high = median_interval(tournaments.games_before_steady())
         when = "never" if steady is None else f"{steady:g} ({low:g} to {'never' if high is None else f'{high:g}'})"
         late = tournaments.drawn[:, n_games // 2 :].mean()
-        rows.append((name, when, percent(float(late)), *(percent(k / n) for k in tournaments.preferred().tolist())))
+        rows.append(
+            (name, when, percent_text(float(late)), *(percent_text(k / n) for k in tournaments.n_preferring().tolist()))
+        )
     return Table(
         "Taught by",
         ("", "games until draws are steady", "drawn in the second half", *(f"{name} preferred" for name in OPENINGS)),

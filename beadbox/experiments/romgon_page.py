@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from beadbox.engines.position_values import LearntPlayer
 from beadbox.engines.registry import engine_of
 from beadbox.experiments.experiment import Chart, Experiment, Figure, Line, Parameter, Published, Result, Table, Unit
-from beadbox.experiments.findings import agreement, hundred, interval, number
+from beadbox.experiments.findings import agreement_sentences, hundred_text, interval_text, number_text
 from beadbox.experiments.intervals import jackknife, mean_interval, share_interval
 from beadbox.kernels.random_source import RandomSource
 from beadbox.learners.q_learning.memory import QMemory
@@ -38,10 +38,10 @@ LEVELS = {"easy": 800, "medium": 1200, "hard": 1600}
 MARKS = (0, 25, 50, 100)
 """Games after which each machine is measured against ``easy``, and after the last mark against all levels."""
 
-NEAR = 50.0
+RATING_TOLERANCE = 50.0
 """Maximum difference at which a rating counts as equal to one on the page, which says "about"."""
-PAGE = "the description of Romgon"
-MORE = Published("10 to 15 % more wins after 100 games", PAGE, low=0.10, high=0.15)
+PAGE_SOURCE = "the description of Romgon"
+PUBLISHED_GAIN = Published("10 to 15 % more wins after 100 games", PAGE_SOURCE, low=0.10, high=0.15)
 
 
 Tallies = Mapping[str, Sequence[int]]
@@ -98,20 +98,20 @@ class RomgonPage(Experiment[Tallies]):
         game = game_get("romgon-flip" if settings["flips"] else "romgon")
         n_games = settings["games"] // 2 * 2
         if learner == len(LEARNERS):
-            return [_levels(game, n_games, rng)]
+            return [_measure_levels(game, n_games, rng)]
         slug = list(LEARNERS)[learner]
-        return [(_of_value if slug == VALUE_LEARNER else _of_q)(game, slug, n_games, rng)]
+        return [(_measure_value_learner if slug == VALUE_LEARNER else _measure_q_learner)(game, slug, n_games, rng)]
 
     def result(self, settings: Mapping[str, int], found: Sequence[Tallies]) -> Result:
         n = settings["machines"]
         groups = [found[index * n : (index + 1) * n] for index in range(len(LEARNERS) + 1)]
-        taught, levels = dict(zip(LEARNERS, groups, strict=False)), groups[-1]
-        gains, ratings = _gains(taught), _ratings(taught, levels)
+        learner_tallies, levels = dict(zip(LEARNERS, groups, strict=False)), groups[-1]
+        gains, ratings = _gains(learner_tallies), _ratings(learner_tallies, levels)
         return Result(
             figures=(*gains, *ratings.values()),
-            charts=(_chart(taught),),
-            tables=(_table(taught, levels),),
-            findings=_findings(taught, gains, ratings),
+            charts=(_chart(learner_tallies),),
+            tables=(_table(learner_tallies, levels),),
+            findings=_findings(learner_tallies, gains, ratings),
         )
 
 
@@ -119,7 +119,7 @@ def _counts(tally: Tally) -> list[int]:
     return [tally.wins, tally.draws, tally.losses]
 
 
-def _of_q(game: AnyGame, slug: str, n_games: int, rng: RandomSource) -> dict[str, list[int]]:
+def _measure_q_learner(game: AnyGame, slug: str, n_games: int, rng: RandomSource) -> dict[str, list[int]]:
     """Train a new Q-learner up to the last mark, and return its tallies against easy at each mark.
 
     At the last mark, the tallies are those against all levels.
@@ -137,8 +137,8 @@ def _of_q(game: AnyGame, slug: str, n_games: int, rng: RandomSource) -> dict[str
     return tallies
 
 
-def _of_value(game: AnyGame, slug: str, n_games: int, rng: RandomSource) -> dict[str, list[int]]:
-    """Train a new learner of position values by self-play, and return the same tallies as :func:`_of_q`."""
+def _measure_value_learner(game: AnyGame, slug: str, n_games: int, rng: RandomSource) -> dict[str, list[int]]:
+    """Train a new learner of position values by self-play; return tallies as :func:`_measure_q_learner` does."""
     rule, engine, n_learnt = VALUE_PRESETS[slug].rule, engine_of(game), 0
     assert engine is not None, "Romgon has an engine"
     memory = ValueMemory.load(game, rule, zero_weights(game, rule))
@@ -156,7 +156,7 @@ def _of_value(game: AnyGame, slug: str, n_games: int, rng: RandomSource) -> dict
     return tallies
 
 
-def _levels(game: AnyGame, n_games: int, rng: RandomSource) -> dict[str, list[int]]:
+def _measure_levels(game: AnyGame, n_games: int, rng: RandomSource) -> dict[str, list[int]]:
     """Play the levels against each other; return the tallies of the level with the higher rating by pairing."""
     engine, tallies = engine_of(game), {}
     assert engine is not None, "Romgon has an engine"
@@ -167,44 +167,46 @@ def _levels(game: AnyGame, n_games: int, rng: RandomSource) -> dict[str, list[in
     return tallies
 
 
-def _summed(parts: Sequence[Tallies], key: str) -> Points:
+def _sum_tallies(parts: Sequence[Tallies], key: str) -> Points:
     """Return the sum of a pairing's tallies over all machines."""
     return Points(*(int(number) for number in np.sum([part[key] for part in parts], axis=0)))
 
 
-def _won(parts: Sequence[Tallies], key: str) -> NDArray[np.float64]:
+def _win_shares(parts: Sequence[Tallies], key: str) -> NDArray[np.float64]:
     """Return for each machine the share of games that it won in a pairing: ``(n_machines,)``."""
     return np.array([part[key][0] / sum(part[key]) for part in parts])
 
 
-def _gains(taught: Mapping[str, Sequence[Tallies]]) -> list[Figure]:
+def _gains(learner_tallies: Mapping[str, Sequence[Tallies]]) -> list[Figure]:
     figures = []
-    for slug, parts in taught.items():
-        more = _won(parts, f"easy {MARKS[-1]}") - _won(parts, f"easy {MARKS[0]}")
+    for slug, parts in learner_tallies.items():
+        more = _win_shares(parts, f"easy {MARKS[-1]}") - _win_shares(parts, f"easy {MARKS[0]}")
         label = f"{LEARNERS[slug].capitalize()}: games won more against easy after 100 games"
-        figures.append(Figure(label, Unit.SHARE, *mean_interval(more.tolist()), MORE))
+        figures.append(Figure(label, Unit.SHARE, *mean_interval(more.tolist()), PUBLISHED_GAIN))
     return figures
 
 
 def _findings(
-    taught: Mapping[str, Sequence[Tallies]], gains: Sequence[Figure], ratings: Mapping[str, Figure]
+    learner_tallies: Mapping[str, Sequence[Tallies]], gains: Sequence[Figure], ratings: Mapping[str, Figure]
 ) -> tuple[str, ...]:
     """Return sentences about each learner's gain, compared with the claim, and about the ratings of the levels."""
     sentences = []
-    promise = " to ".join(hundred(edge or 0.0) for edge in (MORE.low, MORE.high))
-    for (slug, parts), gain in zip(taught.items(), gains, strict=True):
-        before, after = (hundred(float(_won(parts, f"easy {mark}").mean())) for mark in (MARKS[0], MARKS[-1]))
+    promise = " to ".join(hundred_text(edge or 0.0) for edge in (PUBLISHED_GAIN.low, PUBLISHED_GAIN.high))
+    for (slug, parts), gain in zip(learner_tallies.items(), gains, strict=True):
+        before, after = (
+            hundred_text(float(_win_shares(parts, f"easy {mark}").mean())) for mark in (MARKS[0], MARKS[-1])
+        )
         sentences.append(f"The learner “{LEARNERS[slug]}” wins {after} of 100 games after 100 games, {before} before.")
         assert None not in (gain.value, gain.low, gain.high), "a mean has an interval"
-        more, low, high = (hundred(edge or 0.0) for edge in (gain.value, gain.low, gain.high))
+        more, low, high = (hundred_text(edge or 0.0) for edge in (gain.value, gain.low, gain.high))
         sentences.append(f"It gains {more} of 100 games (95 % interval {low} to {high}).")
         sentences.append(f"That is {_compare_with_promise(gain)} the {promise} that the page promises.")
     for level in list(LEVELS)[1:]:
         rating = ratings[level]
         assert rating.value is not None, "every level has a rating"
-        text = f"{number(rating.value, 0)}, {interval(rating.low, rating.high, 0)}"
+        text = f"{number_text(rating.value, 0)}, {interval_text(rating.low, rating.high, 0)}"
         sentences.append(f"With easy at {LEVELS['easy']}, the level {level} is rated {text}.")
-        sentences += agreement(rating, "The page’s figure")
+        sentences += agreement_sentences(rating, "The page’s figure")
     return tuple(sentences)
 
 
@@ -212,20 +214,24 @@ def _compare_with_promise(gain: Figure) -> str:
     assert gain.low is not None, "a mean has an interval"
     if gain.agrees:
         return "as much as"
-    return "more than" if gain.low > (MORE.high or 0) else "less than"
+    return "more than" if gain.low > (PUBLISHED_GAIN.high or 0) else "less than"
 
 
-def _ratings(taught: Mapping[str, Sequence[Tallies]], levels: Sequence[Tallies]) -> dict[str, Figure]:
+def _ratings(learner_tallies: Mapping[str, Sequence[Tallies]], levels: Sequence[Tallies]) -> dict[str, Figure]:
     """Return the rating of each level and learner. The rating of ``easy`` is that of the page, without an interval."""
-    names, first = [*LEVELS, *taught], next(iter(LEVELS))
-    ratings = LEVELS[first] + likeliest(names, _scores(taught, levels))[0]
+    names, first = [*LEVELS, *learner_tallies], next(iter(LEVELS))
+    ratings = LEVELS[first] + likeliest(names, _scores(learner_tallies, levels))[0]
     machines = range(len(levels))
-    half = jackknife(np.array([likeliest(names, _scores(taught, levels, left_out))[0] for left_out in machines]))
+    half = jackknife(
+        np.array([likeliest(names, _scores(learner_tallies, levels, left_out))[0] for left_out in machines])
+    )
     figures = {}
     for name, elo, half_width in zip(names, ratings.tolist(), half.tolist(), strict=True):
         claim = LEVELS.get(name)
-        edges = (claim - NEAR, claim + NEAR) if claim and name != first else (None, None)  # the first is given
-        published = Published(f"about {claim:,}", PAGE, *edges) if claim else None
+        # The rating of the first level is given, so it has no range.
+        is_measured = claim is not None and name != first
+        edges = (claim - RATING_TOLERANCE, claim + RATING_TOLERANCE) if claim and is_measured else (None, None)
+        published = Published(f"about {claim:,}", PAGE_SOURCE, *edges) if claim else None
         label = f"Rating of the level {name}" if claim else f"Rating after 100 games, {LEARNERS[name]}"
         low, high = (None, None) if name == first else (elo - half_width, elo + half_width)
         figures[name] = Figure(label, Unit.ELO, elo, low, high, published)
@@ -233,7 +239,7 @@ def _ratings(taught: Mapping[str, Sequence[Tallies]], levels: Sequence[Tallies])
 
 
 def _scores(
-    taught: Mapping[str, Sequence[Tallies]],
+    learner_tallies: Mapping[str, Sequence[Tallies]],
     levels: Sequence[Tallies],
     left_out: int | None = None,
 ) -> Iterator[Score]:
@@ -241,20 +247,20 @@ def _scores(
 
     def score(one: str, other: str, parts: Sequence[Tallies], key: str) -> Score:
         """Return the sum of a pairing over the machines that are not left out."""
-        points = _summed([part for number, part in enumerate(parts) if number != left_out], key)
+        points = _sum_tallies([part for number, part in enumerate(parts) if number != left_out], key)
         return Score(one, other, points.share * points.games, points.games)
 
     for weak, strong in combinations(LEVELS, 2):
         yield score(strong, weak, levels, f"{strong} {weak}")
-    for slug, parts in taught.items():
+    for slug, parts in learner_tallies.items():
         for level in LEVELS:
             yield score(slug, level, parts, f"{level} {MARKS[-1]}")
 
 
-def _chart(taught: Mapping[str, Sequence[Tallies]]) -> Chart:
+def _chart(learner_tallies: Mapping[str, Sequence[Tallies]]) -> Chart:
     lines = []
-    for slug, parts in taught.items():
-        intervals = [share_interval(_won(parts, f"easy {mark}").tolist()) for mark in MARKS]
+    for slug, parts in learner_tallies.items():
+        intervals = [share_interval(_win_shares(parts, f"easy {mark}").tolist()) for mark in MARKS]
         shares, low, high = np.array(intervals).T.tolist()
         lines.append(Line(LEARNERS[slug], shares, low, high))
     return Chart(
@@ -268,11 +274,11 @@ def _chart(taught: Mapping[str, Sequence[Tallies]]) -> Chart:
     )
 
 
-def _table(taught: Mapping[str, Sequence[Tallies]], levels: Sequence[Tallies]) -> Table:
+def _table(learner_tallies: Mapping[str, Sequence[Tallies]], levels: Sequence[Tallies]) -> Table:
     """Return a table of points against each level. For levels, it adds the points that the page's ratings predict."""
     rows = [
         (f"{LEARNERS[slug]}, after 100 games", *(_share_text(parts, f"{level} {MARKS[-1]}") for level in LEVELS))
-        for slug, parts in taught.items()
+        for slug, parts in learner_tallies.items()
     ]
     for strong, rating in LEVELS.items():
         weaker = {weak: other for weak, other in LEVELS.items() if other < rating}

@@ -29,7 +29,7 @@ class HabitOpponent(Opponent):
 
     def choose(self, game: AnyGame, position: AnyPosition, rng: Random) -> AnyMove:
         """Return the opponent's move. Draws nothing from ``rng``."""
-        return _first_good(game, position)
+        return _first_good_move(game, position)
 
 
 class TrapsOpponent(UniformOpponent):
@@ -45,25 +45,25 @@ class TrapsOpponent(UniformOpponent):
     def replies(self, game: AnyGame, position: AnyPosition) -> tuple[AnyMove, ...]:
         mover = game.side_to_move(position)
         good = PERFECT.replies(game, position)
-        chances = [_chance(game, game.canonical(game.apply(position, move)), mover) for move in good]
+        chances = [_win_chance(game, game.canonical(game.apply(position, move)), mover) for move in good]
         return tuple(move for move, chance in zip(good, chances, strict=True) if chance > max(chances) - 1e-12)
 
 
 @cache
-def _first_good(game: AnyGame, position: AnyPosition) -> AnyMove:
+def _first_good_move(game: AnyGame, position: AnyPosition) -> AnyMove:
     return PERFECT.replies(game, position)[0]
 
 
 @cache
-def _chance(game: AnyGame, position: AnyPosition, trapper: Side) -> float:
+def _win_chance(game: AnyGame, position: AnyPosition, trapper: Side) -> float:
     """Return the probability that the side ``trapper`` wins from a position if the other side plays at random."""
     outcome = game.outcome(position)
     if outcome is not None:
         return float(outcome.winner is trapper)
     successors = {move: game.canonical(game.apply(position, move)) for move in game.legal_moves(position)}
     if game.side_to_move(position) is trapper:
-        return max(_chance(game, successors[move], trapper) for move in PERFECT.replies(game, position))
-    return sum(_chance(game, position, trapper) for position in successors.values()) / len(successors)
+        return max(_win_chance(game, successors[move], trapper) for move in PERFECT.replies(game, position))
+    return sum(_win_chance(game, position, trapper) for position in successors.values()) / len(successors)
 
 
 HABIT = HabitOpponent()

@@ -64,7 +64,9 @@ def facts_make(game: AnyGame) -> Facts:
     sizes = sorted(game.winners_by_size().items(), key=lambda one: one[0][::-1]) if game.slug == game.family else []
     return {
         **game_facts(game),
-        "boxes": {SIDE_NAMES[side]: _boxes(game, side) for side in Side} if game.listable and game.takes_boxes else {},
+        "boxes": {SIDE_NAMES[side]: _boxes(game, side) for side in Side}
+        if game.listable and game.supports_boxes
+        else {},
         "winners": [
             {"columns": columns, "rows": rows, "winner": SIDE_NAMES[winner]} for (columns, rows), winner in sizes
         ],

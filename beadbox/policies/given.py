@@ -57,7 +57,7 @@ class PolicyOpponent(Opponent):
     def choose(self, game: AnyGame, position: AnyPosition, rng: Random) -> AnyMove:
         """Draw a move; takes exactly one random word."""
         left, drawn = rng.below(CHANCE_PARTS) / CHANCE_PARTS, None
-        for move, chance in checked(self.policy, game, position).items():
+        for move, chance in checked_probabilities(self.policy, game, position).items():
             if chance > 0.0:
                 drawn, left = move, left - chance
                 if left < 0.0:
@@ -65,7 +65,7 @@ class PolicyOpponent(Opponent):
         return drawn
 
 
-def checked(policy: Policy, game: AnyGame, position: AnyPosition) -> dict[AnyMove, float]:
+def checked_probabilities(policy: Policy, game: AnyGame, position: AnyPosition) -> dict[AnyMove, float]:
     """Return the probability that a policy gives to each legal move, in their order.
 
     Raises:
@@ -100,7 +100,7 @@ class PolicyTable:
         side: the side that it plays here; ``None`` if it plays both.
     """
 
-    given: Policy
+    source_policy: Policy
     side: Side | None
     is_reduced: ClassVar[bool] = False
 
@@ -108,11 +108,11 @@ class PolicyTable:
         """Return the probability of each edge: ``(n_edges,)``, 0 where the policy does not move.
 
         Raises:
-            IllegalMoveError, PolicyError: as in :func:`checked`.
+            IllegalMoveError, PolicyError: as in :func:`checked_probabilities`.
         """
         found = np.zeros(len(graph.successor))
         for node, position in enumerate(graph.positions):
             if self.side in (None, graph.side[node]):
-                chances = checked(self.given, graph.game, position)
+                chances = checked_probabilities(self.source_policy, graph.game, position)
                 found[graph.indptr[node] : graph.indptr[node + 1]] = list(chances.values())
         return found

@@ -11,7 +11,7 @@ from beadbox.rules.outcome import Side
 from beadbox.strength import loops
 from beadbox.strength.graph import DRAWN
 
-NEVER = 1 << 30
+ENDLESS_PLIES = 1 << 30
 """The plies to the end of a game that no side can bring to an end."""
 
 
@@ -30,7 +30,7 @@ def solve(game: AnyGame, position: AnyPosition) -> tuple[int, int]:
     """Return the value for the side to move (+1 win, 0 draw, −1 loss) and the plies to the end.
 
     The winner takes the shortest win and the loser the longest loss; a draw is reached in the fewest plies. The plies
-    are :data:`NEVER` if positions can return and no side can force an end.
+    are :data:`ENDLESS_PLIES` if positions can return and no side can force an end.
     """
     if game.always_ends:
         return _solve_canonical(game, game.canonical(position))
@@ -41,7 +41,7 @@ def solve(game: AnyGame, position: AnyPosition) -> tuple[int, int]:
     node = graph.node_id[game.canonical(position)]
     result, plies = int(solved.result[node]), int(solved.plies[node])
     winner = None if result in (DRAWN, loops.ENDLESS) else Side(-1 - result)
-    return _value(winner, game.side_to_move(position)), NEVER if plies == loops.NO_PLIES else plies
+    return _value(winner, game.side_to_move(position)), ENDLESS_PLIES if plies == loops.NO_PLIES else plies
 
 
 def _value(winner: Side | None, side: Side) -> int:

@@ -48,7 +48,7 @@ def opponent_usual(game: AnyGame) -> Opponent:
     return next(on_ladder, None) or opponent_at("medium", game) or LEVELS["easy"]
 
 
-class Offered(NamedTuple):
+class OfferedOpponent(NamedTuple):
     """An opponent on offer to players, and its rating if it has been measured."""
 
     opponent: Opponent
@@ -57,9 +57,9 @@ class Offered(NamedTuple):
     rating: Elo | None = None
 
 
-def opponents_offered(game: AnyGame) -> list[Offered]:
+def opponents_offered(game: AnyGame) -> list[OfferedOpponent]:
     """Return the opponents on offer in a game, weakest first: the engine's ladder, or else all that play the game."""
     engine = engine_of(game)
     if engine is None:
-        return [Offered(opponent) for opponent in UNIFORM.values() if opponent.plays(game)]
-    return [Offered(ENGINES[level.slug], level.suitable_for, rating) for level, rating in engine.ladder(game)]
+        return [OfferedOpponent(opponent) for opponent in UNIFORM.values() if opponent.plays(game)]
+    return [OfferedOpponent(ENGINES[level.slug], level.suitable_for, rating) for level, rating in engine.ladder(game)]

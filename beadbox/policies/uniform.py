@@ -4,7 +4,7 @@ from beadbox.policies.opponent import UniformOpponent
 from beadbox.rules.game import AnyGame, AnyMove, AnyPosition
 from beadbox.rules.outcome import Side
 
-MOST_MOVES = 12
+MAX_FIRST_MOVES = 12
 """Moves at the start of the largest unlisted game for :class:`WinBlockOpponent`, which examines every reply."""
 
 
@@ -31,8 +31,8 @@ class WinBlockOpponent(UniformOpponent):
     summary = "Wins if it can, blocks if it must, otherwise moves at random."
 
     def plays(self, game: AnyGame) -> bool:
-        """Whether the game is listed or starts with at most :data:`MOST_MOVES` moves, so that its rules are fast."""
-        return game.listable or len(game.legal_moves(game.initial_position())) <= MOST_MOVES
+        """Whether the game is listable or starts with at most :data:`MAX_FIRST_MOVES` moves: its rules are fast."""
+        return game.listable or len(game.legal_moves(game.initial_position())) <= MAX_FIRST_MOVES
 
     def replies(self, game: AnyGame, position: AnyPosition) -> tuple[AnyMove, ...]:
         legal, side = game.legal_moves(position), game.side_to_move(position)

@@ -15,7 +15,7 @@ def board_text(game: Game, position: str) -> str:
     """
     rules = game.rules
     lines: dict[int, dict[int, str]] = {}
-    for cell, piece in zip(rules.look.layout.cells, rules.pieces(position_decode(game, position)), strict=True):
+    for cell, piece in zip(rules.presentation.layout.cells, rules.pieces(position_decode(game, position)), strict=True):
         line = lines.setdefault(round(cell.y * ROWS_PER_CELL), {})
         line[round(cell.x * COLUMNS_PER_CELL)] = "." if piece is None else piece[0]
     first_column = min(min(line) for line in lines.values())

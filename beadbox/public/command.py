@@ -19,7 +19,7 @@ from beadbox.kernels.random_source import RandomSource
 from beadbox.names import did_you_mean
 from beadbox.public.board import board_text
 from beadbox.public.games import side_of
-from beadbox.public.players import Player, game_among, player_of, seats
+from beadbox.public.players import Player, common_game, contest_player, first_player_side
 from beadbox.public.progress_bar import ProgressBar
 from beadbox.rules.outcome import RESIGNATION
 from beadbox.seeds import seed_checked
@@ -62,35 +62,39 @@ def _parser() -> argparse.ArgumentParser:
         return command_parser
 
     player = "the name of an opponent, or the file of a machine"
-    one = command("play", _play, "Play a game in the terminal: type a move, or 'resign'.")
-    one.add_argument("game", nargs="?", help="the game; a machine's file knows its own")
-    one.add_argument("--against", default="random", help=f"{player}; random without it")
-    one.add_argument("--side", default=None, help="your side: first or second; without it the side that is free")
-    one.add_argument("--seed", type=int, default=0, help="the seed of the opponent's moves; 0 without it")
-    one = command("train", _train, "Train a machine and write it to a file.")
-    one.add_argument("file", type=Path, help="the machine's file; it is made if --game is given")
-    one.add_argument("--game", help="make a new machine for this game")
-    one.add_argument("--side", default="first", help="its side: first or second; first without it")
-    one.add_argument("--rule", help="its rule: the name of a preset; without it the usual preset of the game")
-    one.add_argument("--games", type=int, default=1000, help="the number of games; 1000 without it")
-    one.add_argument("--against", default="random", help=f"{player}; random without it")
-    one.add_argument("--seed", type=int, help="begin with this seed; without it the machine's random state goes on")
-    one = command("strength", _strength, "Print the exact strength of a player against others.")
-    one.add_argument("player", help=player)
-    one.add_argument("--game", help="the game, if no player is a machine")
-    one.add_argument("--side", help="the side of the player: first or second; without it the mean of both")
-    one.add_argument(
+    subcommand = command("play", _play, "Play a game in the terminal: type a move, or 'resign'.")
+    subcommand.add_argument("game", nargs="?", help="the game; a machine's file knows its own")
+    subcommand.add_argument("--against", default="random", help=f"{player}; random without it")
+    subcommand.add_argument("--side", default=None, help="your side: first or second; without it the side that is free")
+    subcommand.add_argument("--seed", type=int, default=0, help="the seed of the opponent's moves; 0 without it")
+    subcommand = command("train", _train, "Train a machine and write it to a file.")
+    subcommand.add_argument("file", type=Path, help="the machine's file; it is made if --game is given")
+    subcommand.add_argument("--game", help="make a new machine for this game")
+    subcommand.add_argument("--side", default="first", help="its side: first or second; first without it")
+    subcommand.add_argument("--rule", help="its rule: the name of a preset; without it the usual preset of the game")
+    subcommand.add_argument("--games", type=int, default=1000, help="the number of games; 1000 without it")
+    subcommand.add_argument("--against", default="random", help=f"{player}; random without it")
+    subcommand.add_argument(
+        "--seed", type=int, help="begin with this seed; without it the machine's random state goes on"
+    )
+    subcommand = command("strength", _strength, "Print the exact strength of a player against others.")
+    subcommand.add_argument("player", help=player)
+    subcommand.add_argument("--game", help="the game, if no player is a machine")
+    subcommand.add_argument("--side", help="the side of the player: first or second; without it the mean of both")
+    subcommand.add_argument(
         "--against",
         action="append",
         help=f"{player}; may be given several times; without it random, win-block and perfect",
     )
-    one.add_argument("--games", type=int, help="play so many games instead, in a game with too many positions")
-    one = command("solve", _solve, "Say who wins a game or a position if neither side makes a mistake.")
-    one.add_argument("game", help="the name of a game")
-    one.add_argument("position", nargs="?", help="a position; without it the start")
-    one = command("show", _show, "Show the games, one game, a machine, or one of its boxes.")
-    one.add_argument("what", nargs="?", help="the name of a game, or the file of a machine; without it all games")
-    one.add_argument("position", nargs="?", help="a position of the game, or of the machine's box")
+    subcommand.add_argument("--games", type=int, help="play so many games instead, in a game with too many positions")
+    subcommand = command("solve", _solve, "Say who wins a game or a position if neither side makes a mistake.")
+    subcommand.add_argument("game", help="the name of a game")
+    subcommand.add_argument("position", nargs="?", help="a position; without it the start")
+    subcommand = command("show", _show, "Show the games, one game, a machine, or one of its boxes.")
+    subcommand.add_argument(
+        "what", nargs="?", help="the name of a game, or the file of a machine; without it all games"
+    )
+    subcommand.add_argument("position", nargs="?", help="a position of the game, or of the machine's box")
     return parser
 
 
@@ -116,10 +120,10 @@ def _play(options: argparse.Namespace) -> None:
     against = _player(options.against)
     game = _game_of(options.game, against)
     opponent_side = None if options.side is None else side_of(options.side, game).other
-    opponent_seat = seats(against, "random", game, opponent_side)
+    opponent_seat = first_player_side(against, "random", game, opponent_side)
     own_side = bb.Side.FIRST if opponent_seat is None else opponent_seat.other
     rng = RandomSource(seed_checked(options.seed))
-    mover = player_of(against, game).played.mover(game.rules)
+    mover = contest_player(against, game).played.mover(game.rules)
     position, moves, resigned = game.start, list[str](), None
     while (outcome := game.outcome(position)) is None and resigned is None:
         if game.side_to_move(position) is own_side:
@@ -196,7 +200,11 @@ def _strength(options: argparse.Namespace) -> None:
         f"{name:<{width}} {one.win:6.1%} {one.draw:6.1%} {one.loss:6.1%} {one.endless:8.1%} {one.score:7.4f}"
         for name, one in found.items()
     ]
-    _print_result(options, {name: asdict(one) | {"score": one.score} for name, one in found.items()}, "\n".join(lines))
+    _print_result(
+        options,
+        {name: asdict(one) | {"score": one.score} for name, one in found.items()},
+        "\n".join(lines),
+    )
 
 
 def _solve(options: argparse.Namespace) -> None:
@@ -250,4 +258,4 @@ def _show_machine(options: argparse.Namespace, machine: bb.Machine) -> None:
 def _game_of(name: str | None, *players: Player) -> bb.Game:
     if name is None and not any(isinstance(player, bb.Machine) for player in players):
         raise bb.UnsupportedError("Say which game: beadbox play hexapawn, or beadbox strength perfect --game hexapawn.")
-    return game_among(players, name)
+    return common_game(players, name)

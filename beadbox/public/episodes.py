@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from beadbox.errors import UnsupportedError
 from beadbox.kernels.random_source import RandomSource
 from beadbox.public.games import Game, games, move_parse
-from beadbox.public.players import Player, game_among, player_of, seats
+from beadbox.public.players import Player, common_game, contest_player, first_player_side
 from beadbox.rules.outcome import RESIGNATION, Outcome, Side
 from beadbox.rules.play import PlayedGame, game_recorded
 from beadbox.seeds import seed_checked
@@ -64,11 +64,12 @@ def play(first: Player, second: Player, *, game: Game | str | None = None, seed:
     >>> bb.play("perfect", "perfect", game="noughts-and-crosses", seed=1).outcome.winner is None
     True
     """
-    found = game_among((first, second), game)
-    seats(first, second, found, Side.FIRST)
+    found = common_game((first, second), game)
+    first_player_side(first, second, found, Side.FIRST)  # raises if a machine always plays the other side
     rules = found.rules
     movers = {
-        side: player_of(player, found).played.mover(rules) for side, player in zip(Side, (first, second), strict=True)
+        side: contest_player(player, found).played.mover(rules)
+        for side, player in zip(Side, (first, second), strict=True)
     }
     played = game_recorded(rules, movers, RandomSource(seed_checked(seed)))
     return Episode(found.slug, tuple(rules.format_move(move) for _, move in played.turns), played.outcome)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from beadbox.errors import UnknownNameError
 from beadbox.policies import perfect
-from beadbox.policies.perfect import NEVER, PerfectFastOpponent, PerfectOpponent
+from beadbox.policies.perfect import ENDLESS_PLIES, PerfectFastOpponent, PerfectOpponent
 from beadbox.public.names import Names
 from beadbox.rules.errors import IllegalMoveError, InvalidMoveError, InvalidPositionError
 from beadbox.rules.game import AnyGame, AnyMove, AnyPosition
@@ -74,7 +74,7 @@ class Game:
     @property
     def side_names(self) -> tuple[str, str]:
         """The names of the two sides, the first side first."""
-        first, second = self.rules.look.layout.role_names
+        first, second = self.rules.presentation.layout.role_names
         return first, second
 
     @property
@@ -154,7 +154,7 @@ class Game:
         value, plies = perfect.solve(rules, decoded)
         side = rules.side_to_move(decoded)
         winner = None if value == 0 else side if value > 0 else side.other
-        known_plies = None if plies == NEVER else plies
+        known_plies = None if plies == ENDLESS_PLIES else plies
         if rules.is_terminal(decoded):
             return Solution(winner, known_plies, ())
         player = PerfectFastOpponent() if winner is side else PerfectOpponent()

@@ -21,9 +21,9 @@ from beadbox.public.counts import count_checked
 from beadbox.public.episodes import Episode
 from beadbox.public.games import Game, game_of, position_decode, side_of
 from beadbox.public.names import Names
-from beadbox.public.players import Learner, Learnt, Player, game_among, opponent_of, seats, state_of
+from beadbox.public.players import Learner, MachineData, Player, common_game, first_player_side, opponent_of, state_of
 from beadbox.public.strength import evaluate
-from beadbox.public.training_result import TrainingResult, marks_of, with_last
+from beadbox.public.training_result import TrainingResult, add_present_tally, recording_marks
 from beadbox.rules.errors import InvalidPositionError
 from beadbox.rules.game import AnyPosition
 from beadbox.rules.outcome import Side, Tally
@@ -68,8 +68,8 @@ class Machine(Learner):
     True
     """
 
-    def __init__(self, game: Game, rule: Rule, now: Learnt, label: _Label) -> None:
-        super().__init__(game, now)
+    def __init__(self, game: Game, rule: Rule, current: MachineData, label: _Label) -> None:
+        super().__init__(game, current)
         self._rule = rule
         self._label = label
         self._history: TrainingResult | None = None
@@ -82,7 +82,7 @@ class Machine(Learner):
     @property
     def tally(self) -> Tally:
         """The results of all games that the machine has learnt from; a game against itself counts for both sides."""
-        return self._now.tally + Tally()
+        return self._data.tally + Tally()
 
     @property
     def history(self) -> TrainingResult | None:
@@ -122,25 +122,25 @@ class Machine(Learner):
         50
         """
         games = count_checked(games, "games", least=0)
-        game_among((self, against), None)
+        common_game((self, against), None)
         if against is not self:
-            seats(self, against, self._game, None)
-        play, before = self._training_function(against, both_learn), (self._now, self._history)
+            first_player_side(self, against, self._game, None)  # raises if the two cannot meet
+        play, before = self._training_function(against, both_learn), (self._data, self._history)
         if seed is not None:
             seed = seed_checked(seed)
-            self._now = Learnt(self._now.state, RandomSource(seed), self._now.tally)
+            self._data = MachineData(self._data.state, RandomSource(seed), self._data.tally)
         try:
             opponent_name = against if isinstance(against, str) else type(against).__name__
             self._play(play, games, TrainingResult(opponent_name, seed), on_progress)
         except BeadboxError:
-            self._now, self._history = before
+            self._data, self._history = before
             raise
         return self
 
     def _play(self, play: Callable[[int], Tally], games: int, empty: TrainingResult, progress: Progress | None) -> None:
         """Play all games in chunks, and record their results; ``empty`` has no results yet."""
         self._history = empty
-        tallies, marks = list[tuple[int, int, int]](), marks_of(games)
+        tallies, marks = list[tuple[int, int, int]](), recording_marks(games)
         done, chunk, tally, mark = 0, FIRST_CHUNK, Tally(), next(marks)
         while done < games:
             n_games = min(chunk, mark - done)
@@ -153,7 +153,7 @@ class Machine(Learner):
             if done == mark:
                 tallies.append((tally.wins, tally.draws, tally.losses))
                 mark = next(marks, games)
-            self._history = replace(empty, tallies=with_last(tallies, tally))
+            self._history = replace(empty, tallies=add_present_tally(tallies, tally))
             if progress is not None:
                 progress(done, games)
 
@@ -167,11 +167,11 @@ class Machine(Learner):
             raise UnsupportedError(f"{episode!r} is no episode. Give one that play() returned, or an Episode.")
         if episode.game != self._game.slug:
             raise UnsupportedError(f"A machine that plays {self._game.name} cannot learn from {episode.game!r}.")
-        played, after = episode.played(), self._now.copy()
+        played, after = episode.played(), self._data.copy()
         for side in Side if self.side is None else (self.side,):
             after.state.learn(played, side)
             after.tally.add(played.result(side))
-        self._now = after
+        self._data = after
         return self
 
     def strength(self, against: Player = "random", *, side: Side | str | int | None = None) -> Strength:
@@ -193,7 +193,7 @@ class Machine(Learner):
         True
         """
         board = self._board(position)
-        return {self._game.rules.format_move(move): chance for move, chance in self._now.state.policy(board).items()}
+        return {self._game.rules.format_move(move): chance for move, chance in self._data.state.policy(board).items()}
 
     probabilities = policy
 
@@ -208,7 +208,7 @@ class Machine(Learner):
         >>> bb.menace().box(".........").beads
         {'1': 4, '2': 4, '5': 4}
         """
-        found, rules = self._now.state.box(self._board(position)), self._game.rules
+        found, rules = self._data.state.box(self._board(position)), self._game.rules
         moves = [rules.format_move(move) for move in found.moves]
         beads, draws = (dict(zip(moves, numbers, strict=True)) for numbers in (found.beads, found.draws))
         return Box(found.position, beads, draws)
@@ -219,7 +219,7 @@ class Machine(Learner):
         Raises:
             UnsupportedError: this kind of machine has no boxes.
         """
-        return (self.box(position) for position in self._now.state.keys())  # noqa: SIM118  # no mapping
+        return (self.box(position) for position in self._data.state.keys())  # noqa: SIM118  # no mapping
 
     def values(self, position: str) -> dict[str, float]:
         """Return the learnt value of each legal move.
@@ -228,21 +228,21 @@ class Machine(Learner):
             InvalidPositionError: the machine is not to move in this position.
             UnsupportedError: this kind of machine has no value for each move.
         """
-        values = self._now.state.values(self._board(position))
+        values = self._data.state.values(self._board(position))
         return {self._game.rules.format_move(move): value for move, value in values.items()}
 
     def copy(self) -> Machine:
         """Return an independent copy with the same random state."""
-        copy = Machine(self._game, self._rule, self._now.copy(), self._label)
+        copy = Machine(self._game, self._rule, self._data.copy(), self._label)
         copy._history = self._history
         return copy
 
     def save(self, path: str | Path) -> None:
         """Write the machine to a file that ``load`` and the site read. The file has its random state."""
-        Path(path).write_text(self._now.state.file_text(self._document()), encoding="utf-8")
+        Path(path).write_text(self._data.state.file_text(self._document()), encoding="utf-8")
 
     def _document(self) -> Document:
-        tally, label = self._now.tally, self._label
+        tally, label = self._data.tally, self._label
         head = {
             "game": self._game.rules,
             "rule": self._rule,
@@ -253,14 +253,14 @@ class Machine(Learner):
             "wins": tally.wins,
             "draws": tally.draws,
             "losses": tally.losses,
-            "random_state": self._now.rng.text,
+            "random_state": self._data.rng.text,
         }
-        return self._now.state.document(head)
+        return self._data.state.document(head)
 
     def _training_function(self, against: Player, both_learn: bool) -> Callable[[int], Tally]:
         """Return a function that trains a number of games against a player, and returns our tally."""
         if isinstance(against, Machine):
-            if not self._now.state.has_kind_of(state_of(against)):
+            if not self._data.state.has_kind_of(state_of(against)):
                 raise UnsupportedError("Machines of different kinds cannot train against each other.")
             return lambda n_games: self._train_against(against, n_games, both_learn)
         assert not isinstance(against, Learner), "every learner is a machine"
@@ -271,15 +271,15 @@ class Machine(Learner):
 
     def _learn_from(self, play: Callable[[LearnerState, RandomSource], Tally], n_seats: int = 1) -> Tally:
         """Let a copy play and learn, and keep the copy when all games are over; games of both seats count twice."""
-        after = self._now.copy()
+        after = self._data.copy()
         tally = play(after.state, after.rng)
         learnt = tally if n_seats == 1 else tally + tally.mirrored()
-        self._now = Learnt(after.state, after.rng, after.tally + learnt)
+        self._data = MachineData(after.state, after.rng, after.tally + learnt)
         return tally
 
     def _train_against(self, opponent: Machine, n_games: int, both_learn: bool) -> Tally:
         meets_itself = opponent is self
-        opponent_state = None if meets_itself else opponent._now.copy()
+        opponent_state = None if meets_itself else opponent._data.copy()
 
         def play(state: LearnerState, rng: RandomSource) -> Tally:
             other = state if opponent_state is None else opponent_state.state
@@ -290,7 +290,7 @@ class Machine(Learner):
         except ValueError as error:
             raise UnsupportedError(f"These two cannot train against each other: {error}.") from None
         if both_learn and opponent_state is not None:
-            opponent._now = Learnt(opponent_state.state, opponent_state.rng, opponent_state.tally + tally.mirrored())
+            opponent._data = replace(opponent_state, tally=opponent_state.tally + tally.mirrored())
         return tally
 
     def _board(self, text: str) -> AnyPosition:
@@ -310,7 +310,7 @@ class Machine(Learner):
 
     def __repr__(self) -> str:
         side = "either side" if self.side is None else self._game.side_names[self.side]
-        return f"<Machine {self._game.slug}, {side}, {self._rule.kind}, {self._now.tally.games} games>"
+        return f"<Machine {self._game.slug}, {side}, {self._rule.kind}, {self._data.tally.games} games>"
 
 
 def machine(
@@ -347,7 +347,7 @@ def machine(
     except UnsuitedRuleError as error:
         raise UnsupportedError(error.problem) from None
     state = state_class(game.rules, rule).fresh(game.rules, side_of(side, game), rule)
-    return Machine(game, rule, Learnt(state, RandomSource(seed_checked(seed)), Tally()), _Label(preset=preset))
+    return Machine(game, rule, MachineData(state, RandomSource(seed_checked(seed)), Tally()), _Label(preset=preset))
 
 
 def _rule(game: Game, rule: Rule | Mapping[str, object] | str | None) -> tuple[str, Rule]:
@@ -395,6 +395,6 @@ def load(path: str | Path) -> Machine:
         rng = RandomSource.from_text(document.random_state) if document.random_state else RandomSource(0)
     except (KeyError, ValueError) as error:
         raise FileError(str(error)) from None
-    now = Learnt(state, rng, Tally(document.wins, document.draws, document.losses))
+    now = MachineData(state, rng, Tally(document.wins, document.draws, document.losses))
     label = _Label(document.name, document.description, document.preset, document.learns)
     return Machine(game_of(document.game.slug), document.rule, now, label)

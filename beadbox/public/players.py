@@ -19,8 +19,8 @@ from beadbox.rules.outcome import Side, Tally
 
 
 @dataclass(frozen=True, slots=True)
-class Learnt:
-    """Everything that changes when a machine learns.
+class MachineData:
+    """Everything that changes when a machine learns: beads or values, random state, and tally.
 
     A machine replaces this object as a whole, so that an interruption never leaves half a game.
     """
@@ -29,17 +29,17 @@ class Learnt:
     rng: RandomSource
     tally: Tally
 
-    def copy(self) -> Learnt:
+    def copy(self) -> MachineData:
         """Return an independent copy."""
-        return Learnt(self.state.copy(), RandomSource.from_text(self.rng.text), self.tally + Tally())
+        return MachineData(self.state.copy(), RandomSource.from_text(self.rng.text), self.tally + Tally())
 
 
 class Learner:
     """A player that learns to play one game: the base of ``Machine``."""
 
-    def __init__(self, game: Game, now: Learnt) -> None:
+    def __init__(self, game: Game, current: MachineData) -> None:
         self._game = game
-        self._now = now
+        self._data = current
 
     @property
     def game(self) -> Game:
@@ -49,7 +49,7 @@ class Learner:
     @property
     def side(self) -> Side | None:
         """The side that the machine always plays; ``None`` if it plays either."""
-        return self._now.state.side
+        return self._data.state.side
 
 
 Player: TypeAlias = Learner | Policy | str
@@ -77,7 +77,7 @@ opponents: Mapping[str, Opponent] = Names(
 
 def state_of(machine: Learner) -> LearnerState:
     """Return the state that a machine has learnt; the caller must not change the state."""
-    return machine._now.state  # noqa: SLF001  # the library needs the attribute, but programs do not
+    return machine._data.state  # noqa: SLF001  # the library needs the attribute, but programs do not
 
 
 def opponent_of(player: Policy | str, game: Game) -> FixedOpponent:
@@ -107,7 +107,7 @@ def _require_player(player: object) -> None:
         )
 
 
-def game_among(players: tuple[Player, ...], game: Game | str | None) -> Game:
+def common_game(players: tuple[Player, ...], game: Game | str | None) -> Game:
     """Return the game that these players play: ``game``, or the game of the first machine if ``game`` is ``None``.
 
     Raises:
@@ -126,7 +126,7 @@ def game_among(players: tuple[Player, ...], game: Game | str | None) -> Game:
     return found
 
 
-def player_of(player: Player, game: Game, side: Side | None = None) -> ContestPlayer:
+def contest_player(player: Player, game: Game, side: Side | None = None) -> ContestPlayer:
     """Return a player in the form for contests. It has a table only if the game's positions can be listed.
 
     ``side``: the side that the player plays in the contest; ``None`` if it plays both.
@@ -144,19 +144,19 @@ def player_of(player: Player, game: Game, side: Side | None = None) -> ContestPl
     return ContestPlayer(table, opponent)
 
 
-def side_played(player: Player) -> Side | None:
+def fixed_side(player: Player) -> Side | None:
     """Return the side that a player always plays; ``None`` if it plays either."""
     return player.side if isinstance(player, Learner) else None
 
 
-def seats(first: Player, second: Player, game: Game, side: Side | str | int | None) -> Side | None:
+def first_player_side(first: Player, second: Player, game: Game, side: Side | str | int | None) -> Side | None:
     """Return the side of the first of two players, or ``None`` if that player may play either side.
 
     Raises:
         UnknownNameError: the game has no such side.
         UnsupportedError: a machine always plays the other side.
     """
-    first_side, second_side = side_played(first), side_played(second)
+    first_side, second_side = fixed_side(first), fixed_side(second)
     found = first_side if side is None else side_of(side, game)
     if found is None and second_side is not None:
         found = second_side.other

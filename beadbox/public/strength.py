@@ -13,14 +13,14 @@ from beadbox.policies.opponent import Opponent as FixedOpponent
 from beadbox.policies.table import TablePlayer
 from beadbox.public.counts import count_checked
 from beadbox.public.games import Game, position_decode
-from beadbox.public.players import Player, game_among, player_of, seats
+from beadbox.public.players import Player, common_game, contest_player, first_player_side
 from beadbox.rules.errors import InvalidPositionError
 from beadbox.rules.outcome import Side
 from beadbox.rules.play import game_recorded
 from beadbox.seeds import seed_checked
 from beadbox.strength.exact import Floats, Strength, expected, expected_of, with_best_response
 from beadbox.strength.graph import Graph, graph_compile
-from beadbox.tournaments.contest import is_reduced, policy_on
+from beadbox.tournaments.contest import edge_policy, is_reduced
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,8 +94,8 @@ def evaluate(
     >>> bb.evaluate("random", "perfect", game="noughts-and-crosses", side="second").win
     0.0
     """
-    found = game_among((player, against), game)
-    own_side = seats(player, against, found, side)
+    found = common_game((player, against), game)
+    own_side = first_player_side(player, against, found, side)
     if games is not None:
         return _play(found, player, against, own_side, games, seed)
     return _mean(_exact(found, player, against, list(Side) if own_side is None else [own_side]))
@@ -118,13 +118,13 @@ def best_response(
     >>> bb.best_response(bb.her()).strength.win
     0.125
     """
-    found = game_among((player,), game)
-    own_side = seats(player, "random", found, side)
+    found = common_game((player,), game)
+    own_side = first_player_side(player, "random", found, side)
     if own_side is None:
         raise UnsupportedError("This player plays either side. Say which one, such as side='first'.")
     table = _table(player, found, own_side)
     graph = graph_compile(found.rules, reduced=is_reduced(table))
-    played = with_best_response(graph, own_side, policy_on(graph, table))
+    played = with_best_response(graph, own_side, edge_policy(graph, table))
     return BestResponse(expected_of(graph, own_side, played), own_side.other, found, graph, played)
 
 
@@ -141,8 +141,8 @@ def exploitability(player: Player, *, game: Game | str | None = None, side: Side
     >>> bb.exploitability("perfect", game="hexapawn")
     0.0
     """
-    found = game_among((player,), game)
-    own_side = seats(player, "random", found, side)
+    found = common_game((player,), game)
+    own_side = first_player_side(player, "random", found, side)
     sides = list(Side) if own_side is None else [own_side]
     losses = [_value(found, one) - best_response(player, game=found, side=one).strength.score for one in sides]
     return max(0.0, sum(losses) / len(losses))
@@ -159,12 +159,12 @@ def _exact(game: Game, player: Player, against: Player, sides: Sequence[Side]) -
     opponent_side = None if own_side is None else own_side.other
     tables = [_table(player, game, own_side), _table(against, game, opponent_side)]
     graph = graph_compile(game.rules, reduced=all(map(is_reduced, tables)))
-    own_edges, opponent_edges = (policy_on(graph, one) for one in tables)
+    own_edges, opponent_edges = (edge_policy(graph, one) for one in tables)
     return [expected(graph, side, own_edges, opponent_edges) for side in sides]
 
 
 def _table(player: Player, game: Game, side: Side | None) -> TablePlayer | FixedOpponent:
-    table = player_of(player, game, side).table
+    table = contest_player(player, game, side).table
     if table is None:
         raise UnsupportedError(
             f"{game.name} has too many positions for an exact result. Play games instead, such as games=1000."
@@ -186,7 +186,7 @@ def _play(game: Game, player: Player, against: Player, side: Side | None, n_game
     """Play games and return the shares of wins, draws and losses. A player of both sides plays them in turn."""
     n_games = count_checked(n_games, "games")
     rules = game.rules
-    own_player, opponent = (player_of(one, game).played for one in (player, against))
+    own_player, opponent = (contest_player(one, game).played for one in (player, against))
     rng, counts = RandomSource(seed_checked(seed)), [0, 0, 0]
     for number in range(n_games):
         seat = Side(number % 2) if side is None else side

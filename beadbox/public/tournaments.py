@@ -10,10 +10,10 @@ from beadbox.errors import UnsupportedError
 from beadbox.kernels.random_source import RandomSource
 from beadbox.public.counts import count_checked
 from beadbox.public.games import Game
-from beadbox.public.players import Player, game_among, player_of, side_played
+from beadbox.public.players import Player, common_game, contest_player, fixed_side
 from beadbox.rules.outcome import Side
 from beadbox.seeds import seed_checked
-from beadbox.tournaments.contest import contest, contest_played
+from beadbox.tournaments.contest import contest, contest_by_moves
 from beadbox.tournaments.pairings import Entrant, Meeting, swiss_meetings, swiss_rounds_usual
 from beadbox.tournaments.pairings import round_robin as meetings_of
 from beadbox.tournaments.standings import Result, Row, table
@@ -145,11 +145,11 @@ class _Tournament:
             raise UnsupportedError(f"A tournament needs at least 2 players, not {len(players)}.")
         self._names, self.seed = tuple(players), seed_checked(seed)
         self._games = count_checked(games, "games")
-        self._game = game_among(tuple(players.values()), game)
-        self._sides = tuple(side_played(player) for player in players.values())
+        self._game = common_game(tuple(players.values()), game)
+        self._sides = tuple(fixed_side(player) for player in players.values())
         if None not in self._sides and len(set(self._sides)) == 1:
             raise UnsupportedError("No two of these players can meet: all of them always play the same side.")
-        self._seats = [{side: player_of(player, self._game, side) for side in Side} for player in players.values()]
+        self._seats = [{side: contest_player(player, self._game, side) for side in Side} for player in players.values()]
         self.results: list[Result] = []
         self.entrants = [
             Entrant(number) if side is None else Entrant(number, frozenset((int(side),)))
@@ -162,7 +162,7 @@ class _Tournament:
         if first.table is not None and second.table is not None:
             score = contest(rules, first.table, second.table, games, rng)
         else:
-            unstopped = contest_played(rules, first.played, second.played, games, rng)
+            unstopped = contest_by_moves(rules, first.played, second.played, games, rng)
             assert unstopped is not None, "a contest without a stop condition ends"
             score = unstopped
         counts = score.first_wins, score.draws, score.second_wins

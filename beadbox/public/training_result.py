@@ -52,7 +52,7 @@ class TrainingResult:
         return [{"games": sum(tally), **dict(zip(names, tally, strict=True))} for tally in self.tallies]
 
 
-def marks_of(games: int) -> Iterator[int]:
+def recording_marks(games: int) -> Iterator[int]:
     """Yield the numbers of games after which a training records its results: 1, 2, 5, 10, … and the last."""
     power = 1
     while power < games:
@@ -61,7 +61,7 @@ def marks_of(games: int) -> Iterator[int]:
     yield games
 
 
-def with_last(tallies: Sequence[tuple[int, int, int]], tally: Tally) -> tuple[tuple[int, int, int], ...]:
+def add_present_tally(tallies: Sequence[tuple[int, int, int]], tally: Tally) -> tuple[tuple[int, int, int], ...]:
     """Return the recorded tallies and the present one, which is not repeated if it has just been recorded."""
     present = (tally.wins, tally.draws, tally.losses)
     return (*tallies,) if tallies and tallies[-1] == present else (*tallies, present)

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from beadbox.rules.errors import InvalidMoveError, InvalidPositionError
-from beadbox.rules.game import Game, GuidePart, Look, Symmetry
+from beadbox.rules.game import Game, GuidePart, Presentation, Symmetry
 from beadbox.rules.layout import Bead, Layout
 from beadbox.rules.outcome import Outcome, Side
 
@@ -23,7 +23,7 @@ class Count(NamedTuple):
     side: Side
 
 
-class CountingLook(Look[Count, int]):
+class CountingPresentation(Presentation[Count, int]):
     """The look of a counting game: a bead shows the number that its move adds."""
 
     game: CountingGame
@@ -57,8 +57,8 @@ class CountingGame(Game[Count, int]):
     has_draws = False
 
     @cached_property
-    def look(self) -> Look[Count, int]:
-        return CountingLook(self, self.layout, notation=self.notation, reasons=self.reasons, guide=self.guide)
+    def presentation(self) -> Presentation[Count, int]:
+        return CountingPresentation(self, self.layout, notation=self.notation, reasons=self.reasons, guide=self.guide)
 
     def initial_position(self) -> Count:
         return Count(0, Side.FIRST)

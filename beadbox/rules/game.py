@@ -62,7 +62,7 @@ class GuidePart(Generic[PositionT, MoveT]):
     moves: tuple[MoveT, ...] = ()
 
 
-class Look(Generic[PositionT, MoveT]):
+class Presentation(Generic[PositionT, MoveT]):
     """The presentation of a game in pictures and words. The defaults suit every game; a game may override them.
 
     Args:
@@ -142,7 +142,7 @@ class Look(Generic[PositionT, MoveT]):
 
 
 class Game(ABC, Generic[PositionT, MoveT]):
-    """The rules of one game. :attr:`look` presents it. Instances have no state, so threads can share them.
+    """The rules of one game. :attr:`presentation` describes it. Instances have no state, so threads can share them.
 
     ``legal_moves`` has a fixed order, and it is empty exactly when ``outcome`` is not ``None``.
     Beads are stored in that order, so a change of the order is a data migration.
@@ -184,16 +184,16 @@ class Game(ABC, Generic[PositionT, MoveT]):
     published: tuple[Published, ...] = ()
     """Numbers of other sources that the page of facts compares with ours."""
 
-    takes_boxes: bool = True
+    supports_boxes: bool = True
     """Whether a machine can have a box for each position; impossible if a position includes its whole history."""
 
     @property
-    def stopped(self) -> Outcome:
+    def ply_limit_outcome(self) -> Outcome:
         """The outcome of a game that stopped at the ply limit: that of a game that never ends."""
         return Outcome(self.endless_winner, MOVE_LIMIT)
 
     @cached_property
-    def is_endless_drawn(self) -> bool:
+    def has_endless_draws(self) -> bool:
         """Whether a game can go on for ever, and is then a draw."""
         return not self.always_ends and self.endless_winner is None
 
@@ -218,7 +218,7 @@ class Game(ABC, Generic[PositionT, MoveT]):
 
     @property
     @abstractmethod
-    def look(self) -> Look[PositionT, MoveT]:
+    def presentation(self) -> Presentation[PositionT, MoveT]:
         """The presentation of the game in pictures and words."""
 
     @abstractmethod
@@ -358,7 +358,7 @@ class Game(ABC, Generic[PositionT, MoveT]):
         return {a: b for a in self.symmetries for b in self.symmetries if a.then(b) == identity}
 
     @cached_property
-    def reached(self) -> dict[PositionT, int]:
+    def least_plies_by_position(self) -> dict[PositionT, int]:
         """All positions of a ``listable`` game, each with the least number of moves after which it can arise.
 
         Images of the start have 0 too, so that all images of a position have the same number.

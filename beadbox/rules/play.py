@@ -56,7 +56,7 @@ def game_recorded(
             return PlayedGame(tuple(turns), Outcome(side.other, RESIGNATION), resigned=side)
         turns.append((position, move))
         position = game.apply(position, move)
-    return PlayedGame(tuple(turns), outcome or game.stopped)
+    return PlayedGame(tuple(turns), outcome or game.ply_limit_outcome)
 
 
 def game_played(

@@ -8,7 +8,7 @@ from types import MappingProxyType
 
 from beadbox.rules.layout import Bead, Cell, Layout, PieceLook
 from beadbox.rules.outcome import Outcome, Side
-from beadbox.rules.returning import EMPTY, Move, Position, ReturningGame, StonesLook
+from beadbox.rules.returning import EMPTY, Move, Position, ReturningGame, StonesPresentation
 
 STUCK = "stuck"
 STONES: Mapping[str, PieceLook] = MappingProxyType(
@@ -44,7 +44,7 @@ def stones_layout(
     )
 
 
-class SlidingLook(StonesLook):
+class SlidingLook(StonesPresentation):
     """A bead has the colour and the letter of the point that its stone leaves."""
 
     def bead(self, position: Position, move: Move) -> Bead:
@@ -57,7 +57,7 @@ class SlidingGame(ReturningGame):
     has_draws = False
     stones = "BW"
     reasons: Mapping[str, str] = {STUCK: "the loser had no move left"}
-    look_type: type[StonesLook] = SlidingLook
+    presentation_type: type[StonesPresentation] = SlidingLook
 
     @abstractmethod
     def slides(self, position: Position, point: int, empty: int) -> bool:

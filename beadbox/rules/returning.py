@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import NamedTuple, TypeAlias
 
 from beadbox.rules.errors import InvalidMoveError, InvalidPositionError
-from beadbox.rules.game import Game, GuidePart, Look, Symmetry
+from beadbox.rules.game import Game, GuidePart, Presentation, Symmetry
 from beadbox.rules.layout import Bead, Layout
 from beadbox.rules.outcome import Side
 
@@ -26,7 +26,7 @@ Move: TypeAlias = tuple[int, ...]
 """The cells that a player touches: where a stone is placed, or from where to where it moves."""
 
 
-class StonesLook(Look[Position, Move]):
+class StonesPresentation(Presentation[Position, Move]):
     """A bead has the colour of the cell that a stone enters, and the letter of the cell that it leaves."""
 
     game: ReturningGame
@@ -51,13 +51,13 @@ class ReturningGame(Game[Position, Move]):
     guide: tuple[GuidePart[Position, Move], ...]
     scene: Position
     """A position for a picture of the game."""
-    look_type: type[StonesLook] = StonesLook
+    presentation_type: type[StonesPresentation] = StonesPresentation
 
     @cached_property
-    def look(self) -> Look[Position, Move]:
+    def presentation(self) -> Presentation[Position, Move]:
         known = ", ".join((*self.stones, EMPTY))
         notation = f"text: a character ({known}) for each of the layout's cells, and then the side to move, 1 or 2"
-        return self.look_type(self, self.layout, notation=notation, reasons=self.reasons, guide=self.guide)
+        return self.presentation_type(self, self.layout, notation=notation, reasons=self.reasons, guide=self.guide)
 
     def fault(self, position: Position) -> str:
         """Why no game has these stones, after the text of the position; empty if they give no reason."""
@@ -70,7 +70,7 @@ class ReturningGame(Game[Position, Move]):
         return position.side
 
     def ply(self, position: Position) -> int:
-        return self.reached[position]
+        return self.least_plies_by_position[position]
 
     def apply(self, position: Position, move: Move) -> Position:
         board = list(position.board)
@@ -101,7 +101,7 @@ class ReturningGame(Game[Position, Move]):
                 f"{text!r} is not {len(self.start)} characters from {known} and '.', and the side to move, '1' or '2'"
             )
         position = Position(board, Side(_SIDES.index(side)))
-        if position not in self.reached:
+        if position not in self.least_plies_by_position:
             raise InvalidPositionError(f"{text!r} {self.fault(position) or 'is a position that no game can reach'}")
         return position
 
@@ -118,7 +118,11 @@ class ReturningGame(Game[Position, Move]):
 
     @cached_property
     def _moves(self) -> dict[str, Move]:
-        return {self.format_move(move): move for position in self.reached for move in self.legal_moves(position)}
+        return {
+            self.format_move(move): move
+            for position in self.least_plies_by_position
+            for move in self.legal_moves(position)
+        }
 
     def pieces(self, position: Position) -> tuple[str | None, ...]:
         return tuple(None if stone == EMPTY else stone for stone in position.board)

@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import NewType
 
 from beadbox.rules.errors import InvalidMoveError, InvalidPositionError
-from beadbox.rules.game import Game, GuidePart, Look, Symmetry
+from beadbox.rules.game import Game, GuidePart, Presentation, Symmetry
 from beadbox.rules.layout import Bead, Cell, Layout, PieceLook
 from beadbox.rules.outcome import Side
 
@@ -74,7 +74,7 @@ def full_lines(board: str) -> tuple[tuple[int, int, int], ...]:
     return tuple((a, b, c) for a, b, c in LINES if EMPTY != board[a] == board[b] == board[c])
 
 
-class MarksLook(Look[Board, int]):
+class MarksPresentation(Presentation[Board, int]):
     """The look of such a game: full lines are highlighted, and a bead has the colour and letter of its square."""
 
     game: MarksGame
@@ -98,13 +98,13 @@ class MarksGame(Game[Board, int]):
     notation: str
     reasons: Mapping[str, str]
     guide: tuple[GuidePart[Board, int], ...]
-    look_type: type[MarksLook] = MarksLook
+    presentation_type: type[MarksPresentation] = MarksPresentation
     scene: Board
     """A position for a picture of the game."""
 
     @cached_property
-    def look(self) -> Look[Board, int]:
-        return self.look_type(self, self.layout, notation=self.notation, reasons=self.reasons, guide=self.guide)
+    def presentation(self) -> Presentation[Board, int]:
+        return self.presentation_type(self, self.layout, notation=self.notation, reasons=self.reasons, guide=self.guide)
 
     @abstractmethod
     def mark(self, position: Board, move: int) -> str:

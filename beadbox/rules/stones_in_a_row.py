@@ -7,7 +7,7 @@ from typing import TypeAlias
 from beadbox.rules.layout import Layout
 from beadbox.rules.outcome import Outcome, Side
 from beadbox.rules.points import stones_layout
-from beadbox.rules.returning import EMPTY, Move, Position, ReturningGame, StonesLook
+from beadbox.rules.returning import EMPTY, Move, Position, ReturningGame, StonesPresentation
 from beadbox.rules.squares import CELLS, LINES, SYMMETRIES, THREE_IN_A_ROW, full_lines
 
 Steps: TypeAlias = frozenset[tuple[int, int]]
@@ -20,7 +20,7 @@ NEIGHBOURS: Steps = frozenset(
 ALONG_LINES: Steps = frozenset(step for a, b, c in LINES for step in ((a, b), (b, a), (b, c), (c, b)))
 
 
-class RowLook(StonesLook):
+class RowPresentation(StonesPresentation):
     """Three stones in a row light up when the game is over."""
 
     def winning_cells(self, position: Position) -> tuple[int, ...]:
@@ -33,7 +33,7 @@ class StonesInARow(ReturningGame):
     symmetries = SYMMETRIES
     stones = "BW"
     start = EMPTY * 9
-    look_type: type[StonesLook] = RowLook
+    presentation_type: type[StonesPresentation] = RowPresentation
 
     def __init__(self, n_stones: int, steps: Steps) -> None:
         self.n_stones = n_stones

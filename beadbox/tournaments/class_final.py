@@ -17,13 +17,13 @@ from beadbox.rules.play import Mover, PlayedGame, game_recorded
 from beadbox.strength.exact import Floats, Strength, chances
 from beadbox.strength.graph import graph_compile
 from beadbox.strength.loops import endless_points
-from beadbox.tournaments.contest import contest_played, is_reduced, policy_on
+from beadbox.tournaments.contest import contest_by_moves, edge_policy, is_reduced
 
-GAMES_OF_PAIR = 1_000
+N_GAMES_OF_PAIR = 1_000
 """Games of each pair in a game whose positions cannot be listed."""
 FINAL_SEED = 1961
 N_TRIES = 200
-"""Matches among which :func:`match_typical` looks for the most probable result."""
+"""Matches among which :func:`typical_match` looks for the most probable result."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,12 +36,12 @@ class FinalPlace:
 
 
 def pairs_chances(
-    game: AnyGame, firsts: Sequence[ContestPlayer], seconds: Sequence[ContestPlayer], n_known: int = 0
+    game: AnyGame, firsts: Sequence[ContestPlayer], seconds: Sequence[ContestPlayer], n_skipped: int = 0
 ) -> Iterator[Floats]:
     """Yield the chances of each pair, ``(4,)``: won by either side, drawn, and endless.
 
     The second player changes first. The chances are exact. Only in a game whose positions cannot be listed are they
-    shares of :data:`GAMES_OF_PAIR` games, with the same random numbers for each pair.
+    shares of :data:`N_GAMES_OF_PAIR` games, with the same random numbers for each pair.
 
     Args:
         game: the rules.
@@ -49,22 +49,22 @@ def pairs_chances(
         seconds: players of the second side.
         n_known: pairs to leave out, from the first one on.
     """
-    pairs = list(product(range(len(firsts)), range(len(seconds))))[n_known:]
+    pairs = list(product(range(len(firsts)), range(len(seconds))))[n_skipped:]
     if not game.listable:
         for first, second in pairs:
             one, other = firsts[first].played, seconds[second].played
-            played = contest_played(game, one, other, GAMES_OF_PAIR, RandomSource(FINAL_SEED))
+            played = contest_by_moves(game, one, other, N_GAMES_OF_PAIR, RandomSource(FINAL_SEED))
             assert played is not None, "a contest without a stop condition ends"
-            yield np.array([played.first_wins, played.second_wins, played.draws, 0]) / GAMES_OF_PAIR
+            yield np.array([played.first_wins, played.second_wins, played.draws, 0]) / N_GAMES_OF_PAIR
         return
     tables = [[player.table for player in players] for players in (firsts, seconds)]
     graph = graph_compile(
         game, reduced=all(table is not None and is_reduced(table) for both in tables for table in both)
     )
-    of_firsts, of_seconds = ([policy_on(graph, one) for one in both if one is not None] for both in tables)
+    first_policies, second_policies = ([edge_policy(graph, one) for one in both if one is not None] for both in tables)
     is_first = graph.edge_side == Side.FIRST
     for first, second in pairs:
-        yield chances(graph, np.where(is_first, of_firsts[first], of_seconds[second]))[0]
+        yield chances(graph, np.where(is_first, first_policies[first], second_policies[second]))[0]
 
 
 def ranking(game: AnyGame, side: Side, value: Floats, names: Sequence[str]) -> list[FinalPlace]:
@@ -86,14 +86,14 @@ Chooser = Callable[[AnyPosition, Random], tuple[AnyMove | None, object]]
 
 
 @dataclass(frozen=True, slots=True)
-class ShownMatch:
+class MatchWithDraws:
     """A match, and the draws behind its moves by ply. Forced moves and moves of an opponent have no draw."""
 
     game: PlayedGame
     draws: Mapping[int, object]
 
 
-def match_typical(game: AnyGame, first: Chooser, second: Chooser, value: Floats) -> ShownMatch:
+def typical_match(game: AnyGame, first: Chooser, second: Chooser, value: Floats) -> MatchWithDraws:
     """Return a match that ends with its most probable result, so that it is not a fluke.
 
     ``value`` are the chances of the pair. Of the matches by the seed of the final, it is the first one with this
@@ -102,22 +102,22 @@ def match_typical(game: AnyGame, first: Chooser, second: Chooser, value: Floats)
     """
     likeliest = (Side.FIRST, Side.SECOND, None)[int(np.argmax(value[:3]))]
     for number in range(N_TRIES):
-        shown = _played(game, first, second, RandomSource(FINAL_SEED, number))
+        shown = _play_match(game, first, second, RandomSource(FINAL_SEED, number))
         if shown.game.outcome.winner is likeliest and not shown.game.is_unfinished:
             break
     return shown
 
 
-def _played(game: AnyGame, first: Chooser, second: Chooser, rng: RandomSource) -> ShownMatch:
+def _play_match(game: AnyGame, first: Chooser, second: Chooser, rng: RandomSource) -> MatchWithDraws:
     found: list[object] = []
 
     def mover(choose: Chooser) -> Mover:
-        def move_and_note(position: AnyPosition, source: Random) -> AnyMove | None:
+        def move_and_record(position: AnyPosition, source: Random) -> AnyMove | None:
             move, draw = choose(position, source)
             found.append(draw)
             return move
 
-        return move_and_note
+        return move_and_record
 
     played = game_recorded(game, {Side.FIRST: mover(first), Side.SECOND: mover(second)}, rng)
-    return ShownMatch(played, {ply: draw for ply, draw in enumerate(found) if draw is not None})
+    return MatchWithDraws(played, {ply: draw for ply, draw in enumerate(found) if draw is not None})

@@ -50,7 +50,7 @@ def contest(game: AnyGame, first: Player, second: Player, n_games: int, rng: Ran
         if not isinstance(player, Opponent) and player.side not in (None, side):
             raise ValueError(f"a machine that plays side {1 - side} cannot sit on side {side}")
     graph = graph_compile(game, reduced=all(is_reduced(player) for player in (first, second)))
-    policy = np.where(graph.edge_side == 0, policy_on(graph, first), policy_on(graph, second))
+    policy = np.where(graph.edge_side == 0, edge_policy(graph, first), edge_policy(graph, second))
     value = chances(graph, policy)[0]
     value[-1 - graph.endless] += value[3]
     words, tally = rng.to_array(), np.zeros(3, np.int64)
@@ -64,7 +64,7 @@ def contest(game: AnyGame, first: Player, second: Player, n_games: int, rng: Ran
     )
 
 
-def contest_played(
+def contest_by_moves(
     game: AnyGame,
     first: MovePlayer,
     second: MovePlayer,
@@ -94,7 +94,7 @@ def is_reduced(player: Player) -> bool:
     return isinstance(player, Opponent) or player.is_reduced
 
 
-def policy_on(graph: Graph, player: Player) -> Floats:
+def edge_policy(graph: Graph, player: Player) -> Floats:
     """Return the probability of each edge of a graph: ``(n_edges,)``. The caller must not change it."""
     if isinstance(player, Opponent):
         return opponent_policy(graph.game, player, reduced=graph.reduced)

@@ -24,7 +24,7 @@ N_NEIGHBOURS = 400
 """Number of games between two neighbours on a ladder."""
 N_OTHERS = 20
 """Number of games between any other two levels."""
-LEAST = 0.65
+MIN_SHARE_OF_POINTS = 0.65
 """Minimum share of points that a level must score against the level below it on a ladder."""
 
 
@@ -34,13 +34,13 @@ def neighbours(engine: AnyEngine, game: AnyGame) -> list[tuple[str, str]]:
     return list(zip(slugs[1:], slugs, strict=False))
 
 
-def pairs_all(engine: AnyEngine, game: AnyGame) -> list[tuple[str, str]]:
+def all_pairs(engine: AnyEngine, game: AnyGame) -> list[tuple[str, str]]:
     """Return all pairs of levels at which the engine plays a game. In a pair, the later level of its list is first."""
     slugs = [slug for slug, level in engine.levels.items() if engine.supports_level(game, level)]
     return [(strong, weak) for weak, strong in combinations(slugs, 2)]
 
 
-def pairs_measured(
+def measure_pairs(
     engine: AnyEngine,
     game: AnyGame,
     pairs: Iterable[tuple[str, str]],
@@ -63,12 +63,12 @@ def pairs_measured(
         yield Pair(strong, weak, points.wins, points.draws, points.losses)
 
 
-def rated(names: Sequence[str], pairs: Iterable[Pair]) -> dict[str, Elo]:
+def rate_levels(names: Sequence[str], pairs: Iterable[Pair]) -> dict[str, Elo]:
     """Return the Elo rating of each level. The first has the rating 0."""
     return elos(names, [Score(pair.strong, pair.weak, pair.points, pair.games) for pair in pairs])
 
 
-def pair_words(pair: Pair) -> str:
+def pair_text(pair: Pair) -> str:
     """Return the result of a pair as text, with the 95 % interval of the share of points."""
     low, high = wilson(pair.points, pair.games)
     tally = f"{pair.wins} won, {pair.draws} drawn, {pair.losses} lost"

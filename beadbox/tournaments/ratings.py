@@ -33,7 +33,7 @@ def ratings(numbers: Sequence[int], results: Sequence[Result]) -> dict[int, Rati
     players = {number: model.rating() for number in numbers}
     played = [result for result in results if result.n_games]
     limit = max(1, MAX_RATED_GAMES // max(1, len(played)))
-    unfinished = [(result, spread(result, min(limit, result.n_games))) for result in played]
+    unfinished = [(result, spread_scores(result, min(limit, result.n_games))) for result in played]
     while unfinished:
         still_unfinished = []
         for result, games in unfinished:
@@ -47,7 +47,7 @@ def ratings(numbers: Sequence[int], results: Sequence[Result]) -> dict[int, Rati
     return {number: Rating(player.mu, player.sigma) for number, player in players.items()}
 
 
-def spread(result: Result, n_games: int) -> Iterator[float]:
+def spread_scores(result: Result, n_games: int) -> Iterator[float]:
     """Yield ``n_games`` scores of the first side (1, ½ or 0) in the proportions of the result, evenly mixed.
 
     The next score is always the one that is furthest behind its proportion. If several are, it is the greatest of them.

@@ -23,7 +23,7 @@ class Result:
     second_wins: int
     expected: tuple[float, float, float] | None = None
 
-    def seen_by(self, number: int) -> Seen:
+    def for_entry(self, number: int) -> EntryResult:
         """Return the result as seen by the entry with this number."""
         is_first = number == self.first
         wins, losses = (self.first_wins, self.second_wins) if is_first else (self.second_wins, self.first_wins)
@@ -31,11 +31,11 @@ class Result:
         if self.expected is not None:
             win, draw, _ = self.expected if is_first else self.expected[::-1]
             expected = (win + draw / 2) * self.n_games
-        return Seen(self.second if is_first else self.first, self.n_games, wins, self.draws, losses, expected)
+        return EntryResult(self.second if is_first else self.first, self.n_games, wins, self.draws, losses, expected)
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class EntryResult:
     """The result of a meeting as seen by one of its entries. ``expected`` is in points."""
 
     opponent: int
@@ -91,25 +91,25 @@ def table(
     rows = {number: Row(number) for number in numbers}
     for result in results:
         for number in (result.first, result.second):
-            row, seen = rows[number], result.seen_by(number)
-            row.games += seen.games
-            row.wins += seen.wins
-            row.draws += seen.draws
-            row.losses += seen.losses
-            row.expected = _sum(row.expected, seen.expected)
-            games, points, expected = row.against.get(seen.opponent, (0, 0.0, 0.0))
-            row.against[seen.opponent] = (
-                games + seen.games,
-                points + seen.points,
-                _sum(expected, seen.expected),
+            row, entry_result = rows[number], result.for_entry(number)
+            row.games += entry_result.games
+            row.wins += entry_result.wins
+            row.draws += entry_result.draws
+            row.losses += entry_result.losses
+            row.expected = _sum(row.expected, entry_result.expected)
+            games, points, expected = row.against.get(entry_result.opponent, (0, 0.0, 0.0))
+            row.against[entry_result.opponent] = (
+                games + entry_result.games,
+                points + entry_result.points,
+                _sum(expected, entry_result.expected),
             )
     best_first = sorted(rows.values(), key=lambda row: (*_rank_key(row), -row.number), reverse=True)
     lines: list[Row] = []
     for side in (None, *Side):
         ranked = [row for row in best_first if of_side[row.number] == side]
         for index, row in enumerate(ranked):
-            tied = index > 0 and _rank_key(row) == _rank_key(ranked[index - 1])
-            row.place = ranked[index - 1].place if tied else index + 1
+            is_tied = index > 0 and _rank_key(row) == _rank_key(ranked[index - 1])
+            row.place = ranked[index - 1].place if is_tied else index + 1
         lines += ranked
     return lines
 

@@ -55,7 +55,7 @@ class EndingFilter(ChoiceFilter):
         """Return the reasons of all games, and the reasons that occur in any game, each with its label."""
         reasons = dict(MATCH_REASON_TEXTS)
         for game in GAMES.values():
-            reasons |= game.look.reasons
+            reasons |= game.presentation.reasons
         return sorted((slug, slug.replace("_", " ").replace("-", " ")) for slug in reasons)
 
 

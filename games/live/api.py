@@ -135,7 +135,7 @@ def _person_for_seat(request: Request, code: str = "") -> Iterator[Principal]:
 
 
 def _seat_response(seat_result: SeatResult, status: int) -> Response:
-    role = None if seat_result.side is None else seat_result.room.game_rules.look.layout.roles[seat_result.side]
+    role = None if seat_result.side is None else seat_result.room.game_rules.presentation.layout.roles[seat_result.side]
     body = {"code": seat_result.room.code, "role": role}
     if seat_result.token:
         body["seat_token"] = seat_result.token

@@ -20,7 +20,7 @@ from games.models import HUMAN
 
 def game_view(game: AnyGame) -> GameShape:
     """Return everything needed to draw and start a game (docs/protocol.md, the layout of a game)."""
-    layout = game.look.layout
+    layout = game.presentation.layout
     return {
         "slug": game.slug,
         "family": game.family,
@@ -30,8 +30,8 @@ def game_view(game: AnyGame) -> GameShape:
                 "slug": one.slug,
                 "name": one.name,
                 "variant": one.variant,
-                "columns": one.look.layout.columns,
-                "rows": one.look.layout.rows,
+                "columns": one.presentation.layout.columns,
+                "rows": one.presentation.layout.rows,
             }
             for one in family_games(game.family)
         ],
@@ -41,18 +41,18 @@ def game_view(game: AnyGame) -> GameShape:
         "sides": [{"role": role, "name": name} for role, name in zip(layout.roles, layout.role_names, strict=True)],
         "notation": {
             "moves": [game.format_move(move) for move in game.legal_moves(game.initial_position())],
-            "position": game.look.notation,
+            "position": game.presentation.notation,
         },
         "layout": _layout_view(layout),
         "guide": [
             {"title": part.title, "words": part.words, "picture": _guide_picture(game, part)}
-            for part in game.look.guide
+            for part in game.presentation.guide
         ],
-        "boxes": game.takes_boxes,
+        "boxes": game.supports_boxes,
         "has_engine": any(player.advises(game) for player in PLAYERS.values()),
-        "has_actions": game.look.has_actions,
-        "plain_words": game.look.plain_words,
-        "legend": game.look.legend,
+        "has_actions": game.presentation.has_actions,
+        "plain_words": game.presentation.plain_words,
+        "legend": game.presentation.legend,
         "additions": [
             {"slug": slug, "name": addition.name, "summary": addition.summary, "added": slug in game.added}
             for slug, addition in game.additions.items()
@@ -96,9 +96,9 @@ def _guide_picture(game: AnyGame, part: GuidePart[Any, Any]) -> GuidePicture | N
     """
     if part.position is None:
         return None
-    paths = [game.look.path_ids(move) for move in part.moves]
+    paths = [game.presentation.path_ids(move) for move in part.moves]
     movers = {path[0] for path in paths if len(path) > 1}
-    winning = [game.look.layout.cells[cell].id for cell in game.look.winning_cells(part.position)]
+    winning = [game.presentation.layout.cells[cell].id for cell in game.presentation.winning_cells(part.position)]
     return {
         "board": list(game.pieces(part.position)),
         "lit": winning or (sorted(movers) if len(movers) == 1 else []),
@@ -108,7 +108,7 @@ def _guide_picture(game: AnyGame, part: GuidePart[Any, Any]) -> GuidePicture | N
 
 def game_picture(game: AnyGame) -> dict[str, object]:
     """Return the layout and the pieces of a scene, from which ``static/js/boards.js`` draws a picture of the game."""
-    return {"layout": _layout_view(game.look.layout), "pieces": game.pieces(game.look.scene())}
+    return {"layout": _layout_view(game.presentation.layout), "pieces": game.pieces(game.presentation.scene())}
 
 
 def opponent_list(game: AnyGame) -> list[OpponentShape]:

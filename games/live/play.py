@@ -96,7 +96,7 @@ def match_draw(*, code: str, person: Principal) -> RoomState:
     def draw(live: LiveMatch) -> None:
         game, match = live.game, live.match
         seat = person_seat(live, person, game.side_to_move(game.decode(match.position)))
-        if not game.is_endless_drawn:
+        if not game.has_endless_draws:
             raise exceptions.NoDrawError("You cannot offer a draw in this game. Play on, or give up.")
         if draw_offer(live) is None:
             raise exceptions.NoDrawError
@@ -244,7 +244,7 @@ def play_on(
     while True:
         outcome = game.outcome(position)
         if outcome is None and not game.always_ends and match.n_plies >= game.ply_limit:
-            outcome = game.stopped
+            outcome = game.ply_limit_outcome
         if outcome is not None:
             _finish(match, outcome)
             return

@@ -80,13 +80,13 @@ def draw_offer(live: LiveMatch) -> DrawOffer | None:
 
 def role_of(match: Match, side: int) -> str:
     """Return the game's name of a side, such as ``X``."""
-    return match.room.game_rules.look.layout.roles[side]
+    return match.room.game_rules.presentation.layout.roles[side]
 
 
 def reason_of(match: Match) -> str:
     """Return the reason for the end of the match, in words that a child understands."""
     termination = match.termination
-    return match.room.game_rules.look.reasons.get(termination) or MATCH_REASON_TEXTS[termination]
+    return match.room.game_rules.presentation.reasons.get(termination) or MATCH_REASON_TEXTS[termination]
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,10 +159,10 @@ def room_state(live: LiveMatch) -> UnredactedState:
     players = {player.slug: player for _, player in live.automated_seats}
     learners_first = sorted(players.values(), key=lambda player: (not player.learns, player.slug))
     room, match, game = live.room, live.match, live.game
-    position_part = (_cached_position_part if game.takes_boxes else _position_part)(
+    position_part = (_cached_position_part if game.supports_boxes else _position_part)(
         game, match.position, match.status == MatchStatus.PLAYING
     )
-    roles = game.look.layout.roles
+    roles = game.presentation.layout.roles
     return UnredactedState(
         {
             **position_part,
@@ -174,7 +174,7 @@ def room_state(live: LiveMatch) -> UnredactedState:
             "ply": match.n_plies,
             "thinking": match.answer_by is not None,
             "last_move": live.plies[-1].move if live.plies else None,
-            "draw_offer": draw_offer(live) if game.is_endless_drawn else None,
+            "draw_offer": draw_offer(live) if game.has_endless_draws else None,
             "outcome": None if not match.is_over else _outcome(match),
             "seats": [
                 {
@@ -202,17 +202,17 @@ def _position_part(game: AnyGame, text: str, is_playing: bool) -> PositionState:
     """Return the part of the state that depends on the position only. Callers must not change the result."""
     position = game.decode(text)
     moves = {game.format_move(move): move for move in game.legal_moves(position)} if is_playing else {}
-    cells, roles = game.look.layout.cells, game.look.layout.roles
+    cells, roles = game.presentation.layout.cells, game.presentation.layout.roles
     return {
         "board": list(game.pieces(position)),
         "position": text,
         "turn": roles[game.side_to_move(position)] if is_playing else None,
         "legal_moves": list(moves),
-        "paths": {text: game.look.path_ids(move) for text, move in moves.items()},
-        "actions": _actions(game, position, moves) if game.look.has_actions else {},
-        "notices": dict(game.look.notices(position)) if is_playing else {},
-        "captured": dict(zip(roles, map(list, game.look.captured(position)), strict=True)),
-        "winning_cells": [cells[cell].id for cell in game.look.winning_cells(position)],
+        "paths": {text: game.presentation.path_ids(move) for text, move in moves.items()},
+        "actions": _actions(game, position, moves) if game.presentation.has_actions else {},
+        "notices": dict(game.presentation.notices(position)) if is_playing else {},
+        "captured": dict(zip(roles, map(list, game.presentation.captured(position)), strict=True)),
+        "winning_cells": [cells[cell].id for cell in game.presentation.winning_cells(position)],
     }
 
 
@@ -222,12 +222,12 @@ _cached_position_part = lru_cache(maxsize=4096)(_position_part)
 
 def _moves(game: AnyGame, plies: list[Ply]) -> Iterator[MoveState]:
     """Yield the moves of a match, each described on the board before it."""
-    step, position = _cached_step if game.takes_boxes else _step, game.initial_position()
+    step, position = _cached_step if game.supports_boxes else _step, game.initial_position()
     for ply in plies:
         path, name, piece, position = step(game, position, ply.move)
         yield {
             "ply": ply.number,
-            "role": game.look.layout.roles[ply.side],
+            "role": game.presentation.layout.roles[ply.side],
             "move": ply.move,
             "path": path,
             "name": name,
@@ -238,7 +238,11 @@ def _moves(game: AnyGame, plies: list[Ply]) -> Iterator[MoveState]:
 def _step(game: AnyGame, position: AnyPosition, text: str) -> tuple[list[str], str, str | None, Any]:
     """Return a move's cells, words and piece, and the next position. Callers must not change the result."""
     move = game.parse_move(text)
-    path, name, piece = game.look.path_ids(move), game.look.tell_move(position, move), game.look.mover(position, move)
+    path, name, piece = (
+        game.presentation.path_ids(move),
+        game.presentation.tell_move(position, move),
+        game.presentation.mover(position, move),
+    )
     return path, name, piece, game.apply(position, move)
 
 
@@ -272,19 +276,19 @@ def room_positions(code: str, after: int = -1, match: int | None = None) -> Matc
 
 def _boards(game: AnyGame, moves: list[str]) -> Iterator[BoardState]:
     """Yield the board before the first of these moves and after each."""
-    position, roles = game.initial_position(), game.look.layout.roles
+    position, roles = game.initial_position(), game.presentation.layout.roles
     path: list[str] = []
     for ply, text in enumerate([*moves, None]):
         yield {
             "ply": ply,
             "board": list(game.pieces(position)),
             "last_cells": path,
-            "captured": dict(zip(roles, map(list, game.look.captured(position)), strict=True)),
-            "notices": {} if game.is_terminal(position) else dict(game.look.notices(position)),
+            "captured": dict(zip(roles, map(list, game.presentation.captured(position)), strict=True)),
+            "notices": {} if game.is_terminal(position) else dict(game.presentation.notices(position)),
         }
         if text is not None:
             move = game.parse_move(text)
-            path, position = game.look.path_ids(move), game.apply(position, move)
+            path, position = game.presentation.path_ids(move), game.apply(position, move)
 
 
 def _actions(game: AnyGame, position: AnyPosition, moves: Mapping[str, AnyMove]) -> dict[str, Action]:
@@ -292,11 +296,11 @@ def _actions(game: AnyGame, position: AnyPosition, moves: Mapping[str, AnyMove])
     return {
         text: {
             "kind": kind,
-            "name": game.look.describe_action(position, move),
+            "name": game.presentation.describe_action(position, move),
             "piece": game.pieces(game.apply(position, move))[game.path(move)[-1]],
         }
         for text, move in moves.items()
-        if (kind := game.look.kind(move)) != "move"
+        if (kind := game.presentation.kind(move)) != "move"
     }
 
 

@@ -286,7 +286,7 @@ def room_enter(*, code: str, person: Principal) -> RoomEntry:
 
 
 def _entry_of(live: LiveMatch, person: Principal, *, is_host: bool) -> RoomEntry:
-    roles = [live.game.look.layout.roles[seat.row.side] for seat in live.seats if person.holds(seat.row)]
+    roles = [live.game.presentation.layout.roles[seat.row.side] for seat in live.seats if person.holds(seat.row)]
     return RoomEntry(live.room, roles, is_host, room_state(live).redact_for(person))
 
 

@@ -268,13 +268,13 @@ def parse_side(game: AnyGame, text: str, default: Side | None) -> Side | None:
     Raises:
         ValueError: the text names no side of this game.
     """
-    roles = [role.lower() for role in game.look.layout.roles]
+    roles = [role.lower() for role in game.presentation.layout.roles]
     text = text.strip().lower()
     if not text:
         return default
     if text == "random":
         return None
-    for side_names in (roles, ["0", "1"], ["first", "second"], list(game.look.layout.role_names)):
+    for side_names in (roles, ["0", "1"], ["first", "second"], list(game.presentation.layout.role_names)):
         if text in side_names:
             return Side(side_names.index(text))
-    raise ValueError(f"side: {field_text.one_of([*game.look.layout.roles, 'random'])}")
+    raise ValueError(f"side: {field_text.one_of([*game.presentation.layout.roles, 'random'])}")

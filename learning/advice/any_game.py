@@ -36,7 +36,7 @@ class Question:
 
 def sides_of(game: AnyGame) -> dict[str, Side]:
     """Return the sides by their accepted names: the colour of a side, and its role in the game."""
-    return COLOURS | {role: Side(index) for index, role in enumerate(game.look.layout.roles)}
+    return COLOURS | {role: Side(index) for index, role in enumerate(game.presentation.layout.roles)}
 
 
 @cache
@@ -98,7 +98,7 @@ def _read_position(game: AnyGame, board: Any, side: Side | None) -> Any:
     except InvalidPositionError as error:
         raise AdviceError("Invalid board", error.sentence) from None
     if side is not None and game.side_to_move(position) is not side:
-        names = game.look.layout.role_names
+        names = game.presentation.layout.role_names
         raise AdviceError("Invalid board", f"In {board!r} it is the turn of {names[side.other]}, not of {names[side]}.")
     return position
 
@@ -110,11 +110,13 @@ def _text_of(game: AnyGame, cells: list[Any]) -> str:
         raise AdviceError("Invalid board", f"A board of {game.name} is a text, as its positions are written.")
     names: dict[str | None, str] = {character: character for character in characters.values()}
     names |= characters
-    if len(cells) != len(game.look.layout.cells) or not all(
+    if len(cells) != len(game.presentation.layout.cells) or not all(
         (cell is None or isinstance(cell, str)) and cell in names for cell in cells
     ):
         accepted = ", ".join(repr(name) for name in names if name is not None)
-        raise AdviceError("Invalid board", f"A list has {len(game.look.layout.cells)} entries: null, {accepted}.")
+        raise AdviceError(
+            "Invalid board", f"A list has {len(game.presentation.layout.cells)} entries: null, {accepted}."
+        )
     return "".join(names[cell] for cell in cells)
 
 
@@ -124,7 +126,7 @@ def _moves_view(game: AnyGame, position: AnyPosition) -> dict[Any, dict[str, Any
     return {
         move: {
             "move": game.format_move(move),
-            "name": game.look.describe_move(move),
+            "name": game.presentation.describe_move(move),
             "evaluation": values[move][0] if values else None,
             "notation": game.format_move(move),
         }
@@ -134,7 +136,7 @@ def _moves_view(game: AnyGame, position: AnyPosition) -> dict[Any, dict[str, Any
 
 def _paths(game: AnyGame, position: AnyPosition) -> dict[str, list[str]]:
     """Return the ids of the cells on the path of each legal move, by the text of the move."""
-    return {game.format_move(move): game.look.path_ids(move) for move in game.legal_moves(position)}
+    return {game.format_move(move): game.presentation.path_ids(move) for move in game.legal_moves(position)}
 
 
 def _box_view(frozen_policy: Any, position: AnyPosition, draw: OpenedBox) -> dict[str, Any]:
@@ -149,7 +151,7 @@ def _box_view(frozen_policy: Any, position: AnyPosition, draw: OpenedBox) -> dic
 
 
 def _status(game: AnyGame, outcome: Outcome | None) -> dict[str, Any]:
-    winner = None if outcome is None or outcome.winner is None else game.look.layout.roles[outcome.winner]
+    winner = None if outcome is None or outcome.winner is None else game.presentation.layout.roles[outcome.winner]
     reason = None if outcome is None else outcome.termination
     return {"over": outcome is not None, "winner": winner, "reason": reason, "inCheck": False}
 
@@ -239,7 +241,9 @@ class AnyGameAdviser(Adviser[Question, FrozenPolicy]):
         return {
             "pieces": [(piece, piece) for piece in alphabet(game) if piece is not None],
             "types": [],
-            "sides": [(side_names[side], name) for side, name in zip(Side, game.look.layout.role_names, strict=True)],
+            "sides": [
+                (side_names[side], name) for side, name in zip(Side, game.presentation.layout.role_names, strict=True)
+            ],
             "levels": [[(level, level) for level, opponent in LEVELS.items() if opponent.plays(game)]],
             "flips": False,
             "in_points": False,

@@ -44,7 +44,7 @@ class Advice(TypedDict):
 
 def advice(engine: AnyEngine, game: AnyGame, position: AnyPosition) -> Advice:
     """Return the engine's evaluation with the best moves, best first. The position must not be terminal."""
-    side, roles = game.side_to_move(position), game.look.layout.roles
+    side, roles = game.side_to_move(position), game.presentation.layout.roles
     best, depth = engine.best(game, position)
     return {
         "ply": game.ply(position),
@@ -56,8 +56,8 @@ def advice(engine: AnyEngine, game: AnyGame, position: AnyPosition) -> Advice:
         "candidates": [
             {
                 "move": game.format_move(candidate.move),
-                "name": game.look.tell_move(position, candidate.move),
-                "path": game.look.path_ids(candidate.move),
+                "name": game.presentation.tell_move(position, candidate.move),
+                "path": game.presentation.path_ids(candidate.move),
                 "value": candidate.value,
                 "words": value_words(candidate.value, side, roles),
             }

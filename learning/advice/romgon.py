@@ -242,7 +242,9 @@ class RomgonAdviser(Adviser[Question, ValuingPolicy]):
             "types": [
                 {"letter": LETTERS[kind], "name": TYPE_NAMES[kind], "rotations": N_ROTATIONS[kind]} for kind in kinds
             ],
-            "sides": [(_COLOURS[side], name) for side, name in zip(Side, game.look.layout.role_names, strict=True)],
+            "sides": [
+                (_COLOURS[side], name) for side, name in zip(Side, game.presentation.layout.role_names, strict=True)
+            ],
             "levels": [_levels_described(mode) for mode in ("plain", "flips")],
             "flips": True,
             "in_points": True,

@@ -128,7 +128,7 @@ def _advice(plan: ClassPlan) -> Iterator[str]:
     smaller = [
         replace(plan, game=game.slug, side=personal_machine_side(game), preset="")
         for game in usual_games()
-        if game.takes_boxes and n_boxes(game) <= MAX_SMALL_BOXES and game.slug != plan.game
+        if game.supports_boxes and n_boxes(game) <= MAX_SMALL_BOXES and game.slug != plan.game
     ]
     best = max(smaller, key=lambda one: _forecast(one, class_sides(one.side)[0]).gain)
     if _learns(best):

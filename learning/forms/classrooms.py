@@ -24,7 +24,7 @@ FIELDS_OF_PLAN = ("name", "game", "preset", "n_pupils", "minutes", "opponent", "
 
 def class_games() -> list[tuple[str, list[tuple[str, str]]]]:
     """Return the games of a class as grouped choices: those with few boxes first."""
-    games = sorted((game for game in usual_games() if game.takes_boxes and presets_of(game)), key=n_boxes)
+    games = sorted((game for game in usual_games() if game.supports_boxes and presets_of(game)), key=n_boxes)
     small, large = list[tuple[str, str]](), list[tuple[str, str]]()
     for game in games:
         (small if n_boxes(game) <= MAX_SMALL_BOXES else large).append(

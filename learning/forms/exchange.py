@@ -113,7 +113,7 @@ class ImportForm(forms.Form):
         required=False,
         choices=[
             ("", "as in the file"),
-            *((game.slug, game.name) for game in GAMES.values() if game.takes_boxes),
+            *((game.slug, game.name) for game in GAMES.values() if game.supports_boxes),
         ],
     )
     side = forms.ChoiceField(

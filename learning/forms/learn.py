@@ -59,7 +59,7 @@ class LearnForm(forms.Form):
         presets = [(slug, preset.name) for slug, preset in presets_for(game).items()]
         self.fields["preset"].choices = presets  # type: ignore[attr-defined]
         self.fields["beside"].choices = [("", "none"), *presets]  # type: ignore[attr-defined]
-        roles = game.look.layout.role_names
+        roles = game.presentation.layout.role_names
         self.fields["side"].choices = [("first", f"first, {roles[0]}"), ("second", f"second, {roles[1]}")]  # type: ignore[attr-defined]
 
     def first(self) -> list[Any]:

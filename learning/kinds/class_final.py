@@ -15,7 +15,7 @@ from beadbox.policies.table import ContestPlayer
 from beadbox.rules.game import AnyGame
 from beadbox.rules.outcome import Side
 from beadbox.strength.exact import Floats
-from beadbox.tournaments.class_final import Chooser, match_typical, pairs_chances, ranking
+from beadbox.tournaments.class_final import Chooser, pairs_chances, ranking, typical_match
 from learning.exceptions import ClassRefusedError
 from learning.kinds.boxes.final import final_draw, final_player, make_readable, memories_load, notable_boxes
 from learning.models import (
@@ -138,7 +138,7 @@ class FinalGames:
         sides = [self._side(side) for side in Side]
         rows = [[one and one.number for one in players].index(best[side]) for side, players in enumerate(sides)]
         first, second = (self._chooser(players[row]) for players, row in zip(sides, rows, strict=True))
-        typical = match_typical(self.game, first, second, chances[rows[0], rows[1]])
+        typical = typical_match(self.game, first, second, chances[rows[0], rows[1]])
         turns = [(self.game.encode(position), self.game.format_move(move)) for position, move in typical.game.turns]
         if typical.game.resigned is not None:
             position, move = typical.game.turns[-1] if turns else (self.game.initial_position(), None)

@@ -171,7 +171,7 @@ def _frame(game: AnyGame, step: FinalPly, player: str, draw: DrawState | None) -
     move = game.parse_move(step["move"])
     return {
         "board": list(game.pieces(game.apply(position, move))),
-        "lit": game.look.path_ids(move),
-        "words": f"{player} plays {game.look.describe_move(move)}.",
+        "lit": game.presentation.path_ids(move),
+        "words": f"{player} plays {game.presentation.describe_move(move)}.",
         "draw": draw,
     }

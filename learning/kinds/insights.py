@@ -26,7 +26,7 @@ def join_insights(live: LiveMatch, found: Sequence[Insight]) -> Insight:
     Each kind has its own part of the result; the lessons cover machines of all kinds. Fields for a single machine, such
     as ``box``, describe the machine that moved last.
     """
-    joined, roles = found[0], live.game.look.layout.roles
+    joined, roles = found[0], live.game.presentation.layout.roles
     for other in found[1:]:
         draws, changes = joined["draws"] + other["draws"], joined["changes"] + other["changes"]
         lessons = sorted(joined["lessons"] + other["lessons"], key=lambda lesson: roles.index(lesson["role"]))

@@ -133,7 +133,7 @@ class KindPage(ABC):
 
         ``query`` has the unchecked parameters of the URL.
         """
-        layout = machine.game_rules.look.layout
+        layout = machine.game_rules.presentation.layout
         sides = [Side(machine.side).other] if machine.side is not None else list(Side)
         context = {
             "machine": machine_facts(self, machine)

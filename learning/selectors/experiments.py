@@ -8,7 +8,7 @@ from typing import Any
 from django.db.models import QuerySet
 
 from beadbox.experiments.experiment import AnyExperiment, Unit
-from beadbox.experiments.findings import of_hundred, tolerance
+from beadbox.experiments.findings import share_of_hundred, tolerance_text
 from beadbox.experiments.registry import EXPERIMENTS
 from beadbox.names import did_you_mean
 from beadbox.rules.registry import game_get
@@ -165,7 +165,7 @@ def _published_text(figure: dict[str, Any]) -> str:
     """Return the published figure and the range that counts as agreement; empty if nothing was published."""
     if (published := figure["published"]) is None:
         return ""
-    range_text = tolerance(figure["unit"], published["low"], published["high"])
+    range_text = tolerance_text(figure["unit"], published["low"], published["high"])
     return f"{published['words']}{range_text and f' ({range_text})'}"
 
 
@@ -192,7 +192,7 @@ def _share_text(value: float) -> str:
 
 def _of_hundred(value: float) -> str:
     """Return a share from 0 to 1 as a number out of 100 with one decimal, as on the axis of the chart."""
-    return f"{of_hundred(value):z.1f}".replace("-", "−")
+    return f"{share_of_hundred(value):z.1f}".replace("-", "−")
 
 
 def experiment_charts(run: ExperimentRun | None) -> list[dict[str, object]]:

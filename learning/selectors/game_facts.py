@@ -24,7 +24,7 @@ def game_facts_json(game: AnyGame) -> dict[str, object]:
     return {
         "game": game.slug,
         "name": game.full_name,
-        "sides": dict(zip(SIDE_NAMES, game.look.layout.role_names, strict=True)),
+        "sides": dict(zip(SIDE_NAMES, game.presentation.layout.role_names, strict=True)),
         "positions_can_return": not game.always_ends,
         "ply_limit": game.ply_limit,
         "symmetries": len(game.symmetries),
@@ -69,7 +69,7 @@ def _rows(game: AnyGame, facts: Facts) -> list[dict[str, str]]:
     ):
         if count := facts[fact]:  # type: ignore[literal-required] # one of the two keys above
             rows.append(row(fact, label, f"{count['all']:,}; in {count['not_over']:,} the game goes on", note))
-    for side, role in zip(SIDE_NAMES, game.look.layout.role_names, strict=True):
+    for side, role in zip(SIDE_NAMES, game.presentation.layout.role_names, strict=True):
         if boxes := facts["boxes"].get(side):
             value = f"{boxes['boxes']:,} boxes with {boxes['beads']:,} beads"
             rule = ALL_PRESETS[boxes["preset"]].name
@@ -98,7 +98,7 @@ def result_words(game: AnyGame, result: PerfectResult | FirstMoves) -> str:
     """Describe the result of a game under perfect play, as "a draw"."""
     if result["winner"] is None:
         return "a draw, because the game never ends" if result["endless"] else "a draw"
-    role = game.look.layout.role_names[SIDE_NAMES.index(result["winner"])]
+    role = game.presentation.layout.role_names[SIDE_NAMES.index(result["winner"])]
     if result["plies"] is None:
         return f"a win for {role}, because the game never ends"
     return f"a win for {role} in {result['plies']} move{'' if result['plies'] == 1 else 's'}"
@@ -106,7 +106,7 @@ def result_words(game: AnyGame, result: PerfectResult | FirstMoves) -> str:
 
 def moves_words(game: AnyGame, moves: Sequence[str]) -> str:
     """Describe a list of moves, as "top left, top right or centre"."""
-    words = [game.look.describe_move(game.parse_move(text)) for text in moves]
+    words = [game.presentation.describe_move(game.parse_move(text)) for text in moves]
     return " or ".join(filter(None, (", ".join(words[:-1]), words[-1])))
 
 
@@ -158,7 +158,7 @@ def _winners_table(game: AnyGame, winners: Sequence[SizeWinner]) -> dict[str, An
     if not winners:
         return None
     winner_of_size = {(entry["rows"], entry["columns"]): entry["winner"] for entry in winners}
-    roles = dict(zip(SIDE_NAMES, game.look.layout.role_names, strict=True))
+    roles = dict(zip(SIDE_NAMES, game.presentation.layout.role_names, strict=True))
     columns = range(1, max(entry["columns"] for entry in winners) + 1)
     return {
         "columns": list(columns),

@@ -41,13 +41,13 @@ def graph_view(game: AnyGame, *, reduced: bool) -> dict[str, Any]:
             steps_of_edges.append(steps.setdefault(_step(game, position, move, after), len(steps)))
             turns.append(symmetries.index(game.placement(after)) if reduced else 0)
             slots.append(slot_of[move])
-            bead_look = game.look.bead(position, move)
+            bead_look = game.presentation.bead(position, move)
             beads_of_edges.append(beads.setdefault((bead_look.colour, bead_look.mark), len(beads)))
     for step in list(steps):
         for symmetry in symmetries:
             steps.setdefault(_turn_step(game, step, symmetry), len(steps))
     texts = [game.encode(position) for position in graph.positions]
-    n_cells = len(game.look.layout.cells)
+    n_cells = len(game.presentation.layout.cells)
     pieces: dict[str | None, str] = {}
     for position, text in zip(graph.positions, texts, strict=True):
         pieces.update(zip(game.pieces(position), text[:n_cells], strict=True))
@@ -73,7 +73,7 @@ def graph_view(game: AnyGame, *, reduced: bool) -> dict[str, Any]:
         "steps": [
             {
                 "move": game.format_move(move),
-                "name": game.look.describe_move(move),
+                "name": game.presentation.describe_move(move),
                 "cells": list(game.path(move)),
                 "changes": [[cell, pieces[piece]] for cell, piece in changes],
             }

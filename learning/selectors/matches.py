@@ -46,7 +46,7 @@ def match_sentence(match: Match, own_side: int | None) -> str:
     if match.winner is None:
         return f"a draw: {reason_of(match)}"
     if own_side is None:
-        return f"{match.room.game_rules.look.layout.role_names[match.winner]} won: {reason_of(match)}"
+        return f"{match.room.game_rules.presentation.layout.role_names[match.winner]} won: {reason_of(match)}"
     return f"you {'won' if match.winner == own_side else 'lost'}: {reason_of(match)}"
 
 

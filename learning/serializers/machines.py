@@ -78,7 +78,7 @@ class MachineSerializer(serializers.ModelSerializer[Machine]):
 
     def get_role(self, machine: Machine) -> str | None:
         """Return the game's name for the side, such as ``X``; ``None`` for a machine that plays either side."""
-        return None if machine.side is None else machine.game_rules.look.layout.roles[machine.side]
+        return None if machine.side is None else machine.game_rules.presentation.layout.roles[machine.side]
 
     @extend_schema_field(RuleField)
     def get_rule(self, machine: Machine) -> dict[str, object]:

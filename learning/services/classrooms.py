@@ -61,7 +61,7 @@ def plan_check(plan: ClassPlan) -> AnyGame:
         game = game_get(plan.game)
     except UnknownGameError as error:
         raise ClassRefusedError(f"game: {error}") from None
-    if not game.takes_boxes:
+    if not game.supports_boxes:
         raise ClassRefusedError(f"game: No machine with boxes can learn {game.name}. Choose another game.")
     if plan.preset and (plan.preset not in presets_of(game) or not ALL_PRESETS[plan.preset].rule.has_boxes):
         raise ClassRefusedError(f"preset: No machine with boxes learns {game.name} by the rule {plan.preset!r}.")

@@ -88,7 +88,7 @@ def _entrants() -> Iterator[HouseMachine]:
     for slug, preset in presets_of(game).items():
         sides: list[Side | None] = [None] if kind_of_rule(preset.rule).live.either_side else list(Side)
         for side in sides:
-            role = "" if side is None else game.look.layout.role_names[side]
+            role = "" if side is None else game.presentation.layout.role_names[side]
             yield built_in.get((slug, side)) or HouseMachine(
                 slug=f"house-{slug}-{role}".rstrip("-"),
                 name=f"{preset.name}, {role}".rstrip(", "),

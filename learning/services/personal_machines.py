@@ -45,7 +45,7 @@ def personal_machine_side(game: AnyGame) -> Side:
 def personal_machine_name(game: AnyGame, side: Side) -> str:
     """Return the name of a new machine: the name of the built-in machine ("MENACE"), else the game with the side."""
     house = _built_in_model(game, side)
-    return house.name if house else f"{game.name} machine ({game.look.layout.role_names[side]})"
+    return house.name if house else f"{game.name} machine ({game.presentation.layout.role_names[side]})"
 
 
 def personal_machine_offer(game: AnyGame, side: Side, machines: Iterable[Machine]) -> dict[str, object]:
@@ -122,7 +122,7 @@ def personal_machine_ensure(*, user: AnyUser, game: str, side: Side) -> Machine:
         UnknownGameError, NoPersonalMachineError, MachineQuotaError.
     """
     rules = game_get(game)
-    if not rules.takes_boxes:
+    if not rules.supports_boxes:
         raise NoPersonalMachineError(f"game: No machine with boxes can learn {rules.name}.")
     machine = personal_machine_of(user, game, side)
     if machine is not None:

@@ -33,6 +33,6 @@ def _game(game: AnyGame) -> dict[str, Any]:
         "start": list(game.pieces(game.initial_position())),
         "unnamed": game.slug == DEFAULT_GAME,
         "machine": next(example_slugs, ""),
-        "reasons": dict(game.look.reasons),
+        "reasons": dict(game.presentation.reasons),
         **adviser_of(game).form(game),
     }

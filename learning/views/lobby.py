@@ -69,6 +69,6 @@ def _card(game: AnyGame, personal_machines: Sequence[Machine]) -> dict[str, Any]
         "summary": game.summary,
         "picture": game_picture(game),
         "tags": game_tags(game),
-        "teach": personal_machine_offer(game, side, personal_machines) if game.takes_boxes else None,
-        "rival": None if game.takes_boxes else selectors.rivals(game, {})[0],
+        "teach": personal_machine_offer(game, side, personal_machines) if game.supports_boxes else None,
+        "rival": None if game.supports_boxes else selectors.rivals(game, {})[0],
     }

@@ -39,7 +39,7 @@ def play_page(request: HttpRequest, slug: str) -> HttpResponse:
     preselection = [request.GET.get("machine", ""), *(str(houses[key].pk) for key in houses if key[0] == slug)]
     sides = [
         {
-            "name": game.look.layout.role_names[side],
+            "name": game.presentation.layout.role_names[side],
             "machines": _options([machine for machine in machines if machine.side == side], preselection),
         }
         for side in Side
@@ -53,7 +53,7 @@ def play_page(request: HttpRequest, slug: str) -> HttpResponse:
         "guide": {"layout": view["layout"], "guide": view["guide"]},
         "family": family_games(game.family),
         "teach": [personal_machine_offer(game, side, own_machines) for side in (usual_side, usual_side.other)]
-        if game.takes_boxes
+        if game.supports_boxes
         else [],
         "players": [player for player in player_list(game) if player["slug"] != "menace"],
         "sides": sides,

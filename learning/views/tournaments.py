@@ -117,7 +117,7 @@ def tournament_page(request: HttpRequest, tournament_id: int) -> HttpResponse:
         "tournament": {**selectors.tournament_line(tournament), "seed": tournament.seed, "games": tournament.n_games},
         "view": selectors.tournament_view(tournament, Principal.of(request.user)),
         "code": tournament_code(tournament, partial(may_use, request.user, to="export")),
-        "roles": tournament.game_rules.look.layout.role_names,
+        "roles": tournament.game_rules.presentation.layout.role_names,
         "may_change": is_own or staff_may(request.user, "change_tournament"),
         "may_delete": is_own or staff_may(request.user, "delete_tournament"),
     }

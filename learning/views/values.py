@@ -26,11 +26,11 @@ def _walk(game: Any, view: dict[str, Any]) -> dict[str, Any]:
     """
     position = game.decode(view["position"])
     moves = {row["move"]: game.parse_move(row["move"]) for row in view["moves"]}
-    plain_moves = {text: move for text, move in moves.items() if game.look.kind(move) == "move"}
+    plain_moves = {text: move for text, move in moves.items() if game.presentation.kind(move) == "move"}
     return {
         "board": list(game.pieces(position)),
         "role": view["role"],
-        "paths": {text: game.look.path_ids(move) for text, move in plain_moves.items()},
+        "paths": {text: game.presentation.path_ids(move) for text, move in plain_moves.items()},
         "next": {row["move"]: row["next"] for row in view["moves"]},
     }
 

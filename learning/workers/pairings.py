@@ -23,7 +23,7 @@ from beadbox.policies.registry import OPPONENTS
 from beadbox.policies.table import ContestPlayer
 from beadbox.rules.game import AnyGame
 from beadbox.rules.play import MovePlayer
-from beadbox.tournaments.contest import NO_GAMES, Contest, contest, contest_played
+from beadbox.tournaments.contest import NO_GAMES, Contest, contest, contest_by_moves
 from beadbox.tournaments.pairings import Entrant, Meeting, round_robin, swiss_meetings
 from games.transport.database_errors import SERVER_ERROR_CLASSES as DATABASE_ERRORS
 from learning import events
@@ -224,7 +224,7 @@ def _play_long_games(
             _store_progress(pairing, state)
         return True
 
-    result = contest_played(tournament.game_rules, first, second, tournament.n_games, rng, goes_on, earlier)
+    result = contest_by_moves(tournament.game_rules, first, second, tournament.n_games, rng, goes_on, earlier)
     if result is not None:
         for entry in (pairing.first, pairing.second):
             if not entry.opponent:

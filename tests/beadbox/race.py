@@ -8,7 +8,7 @@ from functools import cached_property
 from types import MappingProxyType
 
 from beadbox.rules.errors import InvalidMoveError, InvalidPositionError
-from beadbox.rules.game import Game, GuidePart, Look, Symmetry
+from beadbox.rules.game import Game, GuidePart, Presentation, Symmetry
 from beadbox.rules.layout import Cell, Layout
 from beadbox.rules.outcome import Outcome, Side
 
@@ -34,8 +34,8 @@ class Race(Game[tuple[int, int], int]):
     symmetries = (Symmetry("as it is", (0, 1, 2)),)
 
     @cached_property
-    def look(self):
-        return Look(
+    def presentation(self):
+        return Presentation(
             self,
             LAYOUT,
             guide=(GuidePart("The aim", "End on an even number.", (0, 0)),),

@@ -18,7 +18,7 @@ from beadbox.rules.game import AnyGame
 from beadbox.rules.outcome import Side
 from beadbox.rules.registry import game_get
 from beadbox.strength.exact import Floats
-from beadbox.tournaments.class_final import match_typical, pairs_chances, ranking
+from beadbox.tournaments.class_final import pairs_chances, ranking, typical_match
 
 TEACHERS = ("random", "win-block", "perfect")
 
@@ -123,7 +123,7 @@ def test_typical_match_has_the_likeliest_result_and_all_boxes(slug: str) -> None
     machines = [readable_machine(memory) for memory in (first, second)]
     for machine in machines:
         machine.learns = False
-    match = match_typical(game, machines[0].choose, machines[1].choose, value)
+    match = typical_match(game, machines[0].choose, machines[1].choose, value)
     assert not match.game.is_unfinished
     assert match.game.outcome.winner is (Side.FIRST, Side.SECOND, None)[int(np.argmax(value[:3]))]
     n_moves = len(match.game.turns)
@@ -136,4 +136,4 @@ def test_typical_match_has_the_likeliest_result_and_all_boxes(slug: str) -> None
             assert draw.slot is not None
             assert move in machine.cabinet.slot_moves(position)[draw.slot]
     assert set(match.draws) <= set(range(n_moves + 1))
-    assert match_typical(game, machines[0].choose, machines[1].choose, value) == match
+    assert typical_match(game, machines[0].choose, machines[1].choose, value) == match

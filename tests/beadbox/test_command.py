@@ -74,7 +74,7 @@ def test_solve_and_show_games(capsys: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.parametrize("game", [slug for slug, game in bb.games.items() if game.rules.family == slug])
 def test_boards_show_every_cell(game: str) -> None:
     text = board_text(bb.games[game], bb.games[game].start)
-    assert len("".join(text.split())) == len(bb.games[game].rules.look.layout.cells)
+    assert len("".join(text.split())) == len(bb.games[game].rules.presentation.layout.cells)
     assert all(len(line) <= 80 for line in text.splitlines())
 
 

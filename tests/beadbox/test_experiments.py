@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from beadbox.experiments.experiment import Experiment, Figure, ParameterError, Published, Result, Unit
-from beadbox.experiments.findings import hundred, percent, tolerance
+from beadbox.experiments.findings import hundred_text, percent_text, tolerance_text
 from beadbox.experiments.intervals import mean_interval, median_interval, quantile
 from beadbox.experiments.registry import EXPERIMENTS
 from beadbox.experiments.romgon_page import MARKS
@@ -252,22 +252,22 @@ def test_intervals_of_shares_stay_between_0_and_1() -> None:
 
 def percent_in_finding(share: float) -> float:
     """Return a share in percent as a finding gives it."""
-    return float(hundred(share).replace("−", "-"))
+    return float(hundred_text(share).replace("−", "-"))
 
 
 @pytest.mark.parametrize("share", [0.07351, 0.0735, 0.0734, -0.0217, 0.99949, 0.99951, 0.9999999, 0.0, 1.0, 1 - 1e-12])
 def test_shares_below_100_percent_never_round_to_100(share: float) -> None:
     """Shares in findings are rounded as in tables."""
-    assert f"{percent_in_finding(share):.1f}%" == percent(share)
+    assert f"{percent_in_finding(share):.1f}%" == percent_text(share)
     assert (percent_in_finding(share) == 100) == (share > 0.99999999)
     if percent_in_finding(share) < 99.9:
-        assert percent(share) == f"{share:z.1%}"
+        assert percent_text(share) == f"{share:z.1%}"
 
 
 def test_agreement_of_a_figure_names_its_tolerance() -> None:
-    assert tolerance(Unit.GAMES, 15, 25) == "15 to 25 counts as the same"
-    assert tolerance(Unit.SHARE, 0.1, 0.15) == "10 to 15 counts as the same"
-    assert tolerance(Unit.SHARE, 1, 1) == tolerance(Unit.GAMES, None, None) == ""
+    assert tolerance_text(Unit.GAMES, 15, 25) == "15 to 25 counts as the same"
+    assert tolerance_text(Unit.SHARE, 0.1, 0.15) == "10 to 15 counts as the same"
+    assert tolerance_text(Unit.SHARE, 1, 1) == tolerance_text(Unit.GAMES, None, None) == ""
     for result in (
         run_experiment("michie-tournament", **SMALL_SETTINGS["michie-tournament"]),
         romgon_page_result([40, 100, 60, 80]),

@@ -82,8 +82,8 @@ class TestRecordedLadder:
     @each_mode
     def test_ratings_follow_from_the_recorded_pairs(self, mode: str) -> None:
         found, game = ladders_read(LADDER_FILE)[mode], romgon(mode)
-        assert [(pair.strong, pair.weak) for pair in found.pairs] == ladder.pairs_all(ENGINE, game)
-        assert ladder.rated(list(LEVELS), found.pairs) == found.ratings
+        assert [(pair.strong, pair.weak) for pair in found.pairs] == ladder.all_pairs(ENGINE, game)
+        assert ladder.rate_levels(list(LEVELS), found.pairs) == found.ratings
         assert found.game == game.slug
         games = {"near": found.conditions["games_of_neighbours"], "far": found.conditions["games_of_others"]}
         now = {**ladder.conditions(ENGINE, game, **games), "learnt": found.conditions["learnt"]}
@@ -94,13 +94,13 @@ class TestRecordedLadder:
     def test_a_pair_can_be_measured_again(self, mode: str) -> None:
         found, game = ladders_read(LADDER_FILE)[mode], romgon(mode)
         strong, weak = "medium", {"plain": "novice", "flips": "starter"}[mode]
-        [pair] = ladder.pairs_measured(ENGINE, game, [(strong, weak)], near=400, far=0)
+        [pair] = ladder.measure_pairs(ENGINE, game, [(strong, weak)], near=400, far=0)
         assert pair in found.pairs
 
     @each_mode
     def test_top_level_beats_the_middle_from_other_openings(self, mode: str) -> None:
         game = romgon(mode)
-        [pair] = ladder.pairs_measured(ENGINE, game, [("veteran", "skilled")], near=40, far=0, seed=77)
+        [pair] = ladder.measure_pairs(ENGINE, game, [("veteran", "skilled")], near=40, far=0, seed=77)
         assert pair.points / pair.games >= 0.65
 
     def test_hard_is_not_above_medium_where_it_loses_to_medium(self) -> None:
@@ -128,7 +128,7 @@ class TestRecordedLadder:
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
     ) -> None:
         few = [("medium", "easy"), ("novice", "easy")]
-        monkeypatch.setattr(ladder, "pairs_all", lambda engine, game: few)
+        monkeypatch.setattr(ladder, "all_pairs", lambda engine, game: few)
         monkeypatch.setattr(
             type(ENGINE), "levels", {slug: LEVELS[slug] for slug in ("easy", "novice", "starter", "medium")}
         )

@@ -146,7 +146,7 @@ def assert_same_game(
         assert (ply["move"] is None) == (turn.move is None)
         if ply["move"] is not None:
             move = game.parse_move(ply["move"])
-            assert (ply["name"], ply["cells"]) == (game.look.describe_move(move), list(game.path(move)))
+            assert (ply["name"], ply["cells"]) == (game.presentation.describe_move(move), list(game.path(move)))
             position = game.play(position, move)
         assert ply["board"] == list(game.pieces(position))
     assert_changes(episode, training, game_json, keys)

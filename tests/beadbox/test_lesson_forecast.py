@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from beadbox.experiments.lesson_forecast import N_MACHINES, SEED, lesson_forecast, model_pupil
+from beadbox.experiments.lesson_forecast import FORECAST_SEED, N_MACHINES, lesson_forecast, model_pupil
 from beadbox.kernels.random_source import RandomSource
 from beadbox.learners.boxes.memory import Memory
 from beadbox.learners.boxes.presets import PRESETS
@@ -18,7 +18,7 @@ def test_forecast_counts_the_last_games_of_single_machines() -> None:
     wins, gains, n_opened = [], [], []
     for number in range(N_MACHINES):
         memory = Memory.fresh(boxes_compile(HEXAPAWN, Side.SECOND, PRESETS["gardner-her"].rule))
-        source = RandomSource(SEED, number)
+        source = RandomSource(FORECAST_SEED, number)
         first, _, last = (memory.train(model_pupil(HEXAPAWN), n, source) for n in (10, 5, 10))
         wins.append(last.wins)
         gains.append(last.wins - first.wins)

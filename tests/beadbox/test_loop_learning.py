@@ -21,7 +21,7 @@ from beadbox.learners.boxes.rule import (
 )
 from beadbox.learners.boxes.strength import against_opponent, readable_machine, visit_probability, worst_case
 from beadbox.learners.boxes.table import boxes_compile
-from beadbox.policies.perfect import NEVER, move_values, solve
+from beadbox.policies.perfect import ENDLESS_PLIES, move_values, solve
 from beadbox.policies.registry import UNIFORM
 from beadbox.policies.table import opponent_policy
 from beadbox.rules.outcome import Result, Side
@@ -182,8 +182,8 @@ def test_chances_to_open_a_box_are_those_of_played_games():
 def test_perfect_play_with_loops():
     game = Tug()
     start, near_end = Position(2, Side.FIRST), Position(3, Side.SECOND)
-    assert solve(game, start) == (0, NEVER)
-    assert {move.end: value for move, value in move_values(game, start).items()} == {1: (0, NEVER), 3: (-1, 1)}
+    assert solve(game, start) == (0, ENDLESS_PLIES)
+    assert {move.end: value for move, value in move_values(game, start).items()} == {1: (0, ENDLESS_PLIES), 3: (-1, 1)}
     assert solve(game, near_end) == (1, 1)
     assert [move.end for move in UNIFORM["perfect"].replies(game, near_end)] == [4]
     assert [move.end for move in UNIFORM["perfect"].replies(game, start)] == [1]

@@ -13,7 +13,7 @@ from beadbox.learners.boxes.machine import BoxMachine
 from beadbox.learners.boxes.rule import BoxRule
 from beadbox.policies.engine import EngineOpponent
 from beadbox.policies.opponent import UniformOpponent
-from beadbox.policies.perfect import NEVER, move_values, solve
+from beadbox.policies.perfect import ENDLESS_PLIES, move_values, solve
 from beadbox.policies.registry import ENGINES, OPPONENTS, UNIFORM, opponent_at, opponent_usual, opponents_offered
 from beadbox.rules.outcome import Side
 from beadbox.rules.registry import GAMES, family_games
@@ -180,7 +180,7 @@ def test_win_block_wins_or_blocks_if_possible(positions):
         legal = GAME.legal_moves(position)
         side = GAME.side_to_move(position)
         winning = {m for m in legal if is_won(GAME.apply(position, m), side)}
-        mark, other = GAME.look.layout.roles[side], GAME.look.layout.roles[side.other]
+        mark, other = GAME.presentation.layout.roles[side], GAME.presentation.layout.roles[side.other]
         blocking = {m for m in legal if completes_a_line(position, other, m)}
         assert winning == {m for m in legal if completes_a_line(position, mark, m)}
         assert set(UNIFORM["win-block"].replies(GAME, position)) == (winning or blocking or set(legal))
@@ -244,7 +244,7 @@ def test_perfect_fast_prefers_a_loss_without_a_number_of_plies():
     values = {game.format_move(move): value for move, value in move_values(game, position).items()}
     assert values == {
         **dict.fromkeys(("3-2", "4-7", "5-8"), (-1, 3)),
-        **dict.fromkeys(("3-6", "4-6", "5-6"), (-1, NEVER)),
+        **dict.fromkeys(("3-6", "4-6", "5-6"), (-1, ENDLESS_PLIES)),
     }
     replies = UNIFORM["perfect-fast"].replies(game, position)
     assert [game.format_move(move) for move in replies] == ["3-6", "4-6", "5-6"]

@@ -30,7 +30,7 @@ from beadbox.tournaments.pairings import (
     swiss_round,
     swiss_rounds_usual,
 )
-from beadbox.tournaments.ratings import MAX_RATED_GAMES, ratings, spread
+from beadbox.tournaments.ratings import MAX_RATED_GAMES, ratings, spread_scores
 from beadbox.tournaments.standings import Result, table
 
 BOTH, FIRST, SECOND = frozenset((0, 1)), frozenset((0,)), frozenset((1,))
@@ -199,14 +199,14 @@ def test_player_without_games_keeps_the_initial_rating() -> None:
 def test_ratings_of_a_large_tournament_use_a_sample() -> None:
     """The sample has wins, draws and losses in the proportion of all games."""
     large, sample = Result(0, 1, 10**6, 600_000, 200_000, 200_000), Result(0, 1, 4000, 2400, 800, 800)
-    assert Counter(spread(large, MAX_RATED_GAMES)) == {1.0: 2400, 0.5: 800, 0.0: 800}
+    assert Counter(spread_scores(large, MAX_RATED_GAMES)) == {1.0: 2400, 0.5: 800, 0.0: 800}
     assert ratings([0, 1], [large]) == ratings([0, 1], [sample])
 
 
 @given(st.integers(0, 40), st.integers(0, 40), st.integers(0, 40))
 def test_games_of_a_sample_keep_the_total_result(wins: int, draws: int, losses: int) -> None:
     n_games = wins + draws + losses
-    games = list(spread(Result(0, 1, n_games, wins, draws, losses), n_games))
+    games = list(spread_scores(Result(0, 1, n_games, wins, draws, losses), n_games))
     assert (games.count(1.0), games.count(0.5), games.count(0.0)) == (wins, draws, losses)
 
 

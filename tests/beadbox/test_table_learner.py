@@ -118,7 +118,7 @@ def test_choice_sees_what_the_game_has_taught(method, n_choices):
     game = GAMES["pong-hau-ki"]
     rule = TableRule(method=method, step_size=1.0, exploring=0.0, start_value=0.0, later_discount=0.25)
     machine, source = TableLearner(game, rule), RandomSource(1)
-    position = next(position for position in game.reached if len(game.distinct_moves(position)) > 1)
+    position = next(position for position in game.least_plies_by_position if len(game.distinct_moves(position)) > 1)
     keys = machine.keys(position)
     machine.values.update(dict.fromkeys(keys, 0.1) | {keys[0]: 0.2})
     lesson = SeatLesson(machine)

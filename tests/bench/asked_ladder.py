@@ -94,7 +94,7 @@ class EndpointPlayer:
 
 
 def measure_pair(strong: str, weak: str, choice: Choice, n_openings: int) -> Pair:
-    """Play the games of a pair, each opening from both sides, as ``ladder.pairs_measured`` does."""
+    """Play the games of a pair, each opening from both sides, as ``ladder.measure_pairs`` does."""
     game = game_get(GAME)
     engine = engine_of(game)
     assert engine is not None

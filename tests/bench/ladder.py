@@ -23,15 +23,20 @@ def whole_ladder() -> Iterator[Figure]:
         for mode, slug in engine.ladder_games.items():
             game = game_get(slug)
             close, found = ladder.neighbours(engine, game), list[Pair]()
-            pairs = ladder.pairs_all(engine, game)[: sized(None, 6)]
+            pairs = ladder.all_pairs(engine, game)[: sized(None, 6)]
             games = {"near": sized(ladder.N_NEIGHBOURS, 2), "far": sized(ladder.N_OTHERS, 2), "seed": OTHER_SEED}
-            for pair in ladder.pairs_measured(engine, game, pairs, **games):
+            for pair in ladder.measure_pairs(engine, game, pairs, **games):
                 found.append(pair)
                 is_near = (pair.strong, pair.weak) in close
                 share = pair.points / pair.games
-                yield _figure(mode, pair, f">= {ladder.LEAST}" if is_near else "", not is_near or share >= ladder.LEAST)
+                yield _figure(
+                    mode,
+                    pair,
+                    f">= {ladder.MIN_SHARE_OF_POINTS}" if is_near else "",
+                    not is_near or share >= ladder.MIN_SHARE_OF_POINTS,
+                )
             names = [slug for slug, level in engine.levels.items() if engine.supports_level(game, level)]
-            for name, rating in sorted(ladder.rated(names, found).items(), key=lambda one: one[1]):
+            for name, rating in sorted(ladder.rate_levels(names, found).items(), key=lambda one: one[1]):
                 yield Figure(f"{mode}: {name}", rating.words, "", ok=True)
 
 
@@ -44,10 +49,10 @@ def short_ladder() -> Iterator[Figure]:
             mark, measured = engine.learnt_fingerprint(game), written[mode].conditions["uses_learnt_value"]
             yield Figure(f"{mode}: learnt value of the ratings", measured, mark, measured == mark, is_fact=True)
             pairs, games = ladder.neighbours(engine, game), {"near": N_SHORT, "far": 0, "seed": OTHER_SEED}
-            for pair in ladder.pairs_measured(engine, game, pairs, **games):
-                reaches = wilson(pair.points, pair.games)[1] >= ladder.LEAST
-                yield _figure(mode, pair, f"up to {ladder.LEAST} or more", reaches)
+            for pair in ladder.measure_pairs(engine, game, pairs, **games):
+                reaches = wilson(pair.points, pair.games)[1] >= ladder.MIN_SHARE_OF_POINTS
+                yield _figure(mode, pair, f"up to {ladder.MIN_SHARE_OF_POINTS} or more", reaches)
 
 
 def _figure(mode: str, pair: Pair, target: str, ok: bool) -> Figure:
-    return Figure(f"{mode}: {pair.strong} against {pair.weak}", ladder.pair_words(pair), target, ok)
+    return Figure(f"{mode}: {pair.strong} against {pair.weak}", ladder.pair_text(pair), target, ok)

@@ -36,16 +36,16 @@ def play_capture_or_move(page: Page, match: Match) -> None:
     match.refresh_from_db()
     game = rules_of(match)
     position = game.decode(match.position)
-    plain_moves = [move for move in game.legal_moves(position) if game.look.kind(move) == "move"]
+    plain_moves = [move for move in game.legal_moves(position) if game.presentation.kind(move) == "move"]
     if not plain_moves:
-        cell(page, game.look.layout.cells[game.legal_moves(position)[0].origin].id).click()
+        cell(page, game.presentation.layout.cells[game.legal_moves(position)[0].origin].id).click()
         offer_buttons(page).first.click()
         return
     move = max(plain_moves, key=lambda move: (position.board[move.target] != 0, hash((match.n_plies, move))))
-    origin, target = (game.look.layout.cells[index].id for index in game.path(move))
+    origin, target = (game.presentation.layout.cells[index].id for index in game.path(move))
     cell(page, origin).click()
     expect(cell(page, origin)).to_have_class(re.compile("is-chosen"))
-    targets = {game.look.layout.cells[plain.target].id for plain in plain_moves if plain.origin == move.origin}
+    targets = {game.presentation.layout.cells[plain.target].id for plain in plain_moves if plain.origin == move.origin}
     assert set(cell_ids(page.locator("#board .is-target"))) == targets
     cell(page, target).click()
 
@@ -73,13 +73,13 @@ def test_a_match_against_a_level_with_a_flip(page: Page) -> None:
         match.refresh_from_db()
         game = rules_of(match)
         position = game.decode(match.position)
-        captured = [len(pieces) for pieces in game.look.captured(position)]
+        captured = [len(pieces) for pieces in game.presentation.captured(position)]
         expect(page.locator("#captured .piece-picture")).to_have_count(sum(captured))
-        notices = [] if match.is_over else game.look.notices(position).values()
+        notices = [] if match.is_over else game.presentation.notices(position).values()
         expect(page.locator("#notice")).to_have_text("".join(f"{notice}." for notice in notices))
     match.refresh_from_db()
     assert match.is_over
-    expect(page.locator("#status")).to_contain_text(rules_of(match).look.reasons[match.termination])
+    expect(page.locator("#status")).to_contain_text(rules_of(match).presentation.reasons[match.termination])
     expect(page.locator("#ask-engine")).to_be_disabled()
     expect(page.get_by_role("button", name="Play again")).to_be_visible()
 

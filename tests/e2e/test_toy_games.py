@@ -49,7 +49,7 @@ def test_a_match_is_played_with_the_mouse(page: Page, game: Game[Any, Any]) -> N
     assert last_cells(page) == set(state["paths"][state["legal_moves"][-1]])
 
 
-@pytest.mark.parametrize("game", [game for game in TOYS if game.takes_boxes], ids=lambda game: game.slug)
+@pytest.mark.parametrize("game", [game for game in TOYS if game.supports_boxes], ids=lambda game: game.slug)
 @pytest.mark.sampled(1)
 def test_an_opened_box_describes_the_moves_of_its_beads(page: Page, game: Game[Any, Any]) -> None:
     machine = machine_create(game=game.slug, side=Side.FIRST, name="Toy")

@@ -16,14 +16,14 @@ from beadbox.strength.graph import graph_compile
 from games.live.game_view import game_view
 from tests.house import ROOT
 
-GAMES_WITH_BOXES = {slug: game for slug, game in GAMES.items() if game.takes_boxes and game.listable}
+GAMES_WITH_BOXES = {slug: game for slug, game in GAMES.items() if game.supports_boxes and game.listable}
 
 
 def boards_of(game: AnyGame) -> list[dict[str, Any]]:
     """Return the boards that boxes show: the pieces of each box, and the cells and beads of its moves."""
     boards = []
     for position in graph_compile(game, reduced=True).positions:
-        beads = {(game.path(move), game.look.bead(position, move)) for move in game.legal_moves(position)}
+        beads = {(game.path(move), game.presentation.bead(position, move)) for move in game.legal_moves(position)}
         moves = [{"cells": path, "colour": bead.colour, "mark": bead.mark} for path, bead in sorted(beads, key=repr)]
         boards.append({"pieces": game.pieces(position), "moves": moves})
     return boards

@@ -91,7 +91,7 @@ def test_offers_begin_with_a_third_visit_and_end_with_a_move(slug: str) -> None:
     for ply, state in enumerate(states, 1):
         assert (state["draw_offer"] is not None) == (positions[: ply + 1].count(positions[ply]) >= N_VISITS_TO_DRAW)
     offered = match_draw(code=seat.room.code, person=guest(2))
-    assert offered["draw_offer"] == {"by": game.look.layout.roles[1]}
+    assert offered["draw_offer"] == {"by": game.presentation.layout.roles[1]}
     assert play_in_turn(seat, circle[:1])["draw_offer"] == {"by": None}
 
 
@@ -117,7 +117,7 @@ def test_an_image_of_a_position_is_another_position() -> None:
 @pytest.mark.parametrize("asking_player", [1, 2])
 def test_another_person_is_asked_and_accepts(slug: str, asking_player: int) -> None:
     seat, _ = seats_after_third_visit(slug)
-    roles = seat.room.game_rules.look.layout.roles
+    roles = seat.room.game_rules.presentation.layout.roles
     for _ in range(2):  # an offer that is sent twice is one offer
         state = match_draw(code=seat.room.code, person=guest(asking_player))
         assert (state["status"], state["draw_offer"]) == ("playing", {"by": roles[asking_player - 1]})

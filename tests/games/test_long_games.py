@@ -35,7 +35,7 @@ def test_match_with_flip_turn_and_check(api: APIClient) -> None:
     ]
     assert [row["piece"] for row in state["moves"][::2]] == ["r", "t"]
     position = GAME.decode(state["position"])
-    assert state["notices"] == GAME.look.notices(position)
+    assert state["notices"] == GAME.presentation.notices(position)
     assert [GAME.encode(GAME.decode(text)) for text in Ply.objects.values_list("position", flat=True)]
 
 

@@ -118,7 +118,7 @@ class TestLevels:
             while state["status"] == "playing":
                 captures = [move for move in state["legal_moves"] if _is_capture(state, move)]
                 state = play_moves(room, (captures or state["legal_moves"])[state["ply"] % len(captures or [0])])
-            assert state["outcome"]["reason"] in romgon().look.reasons.values()
+            assert state["outcome"]["reason"] in romgon().presentation.reasons.values()
 
     def test_no_box_machine_plays_romgon(self) -> None:
         with pytest.raises(RuleRefusedError, match="A machine of this kind cannot play Romgon"):
@@ -129,7 +129,7 @@ SIMPLE_OPPONENTS = {"random": "Random", "win-block": "Win or block", "perfect": 
 
 
 def _is_capture(state: dict[str, Any], move: str) -> bool:
-    cells = [cell.id for cell in romgon().look.layout.cells]
+    cells = [cell.id for cell in romgon().presentation.layout.cells]
     path = state["paths"][move]
     return len(path) == 2 and state["board"][cells.index(path[1])] is not None
 
@@ -213,12 +213,12 @@ class TestStates:
     def test_captured_pieces_and_the_notice_of_a_race(self) -> None:
         game = romgon("romgon-flip")
         start = game.initial_position()
-        assert game.look.captured(start) == ((), ())
+        assert game.presentation.captured(start) == ((), ())
         text = "6.7.8.R7r.8.7.6-b90"
         race = game.decode(text)
-        assert game.look.captured(race) == (("s", "s", "t", "t", "h", "c"), ("S", "S", "T", "T", "C", "H"))
-        assert list(game.look.notices(race)) == ["escape_race"]
-        assert sum(map(len, game.look.captured(race))) == sum(1 for code in START if code) - 2
+        assert game.presentation.captured(race) == (("s", "s", "t", "t", "h", "c"), ("S", "S", "T", "T", "C", "H"))
+        assert list(game.presentation.notices(race)) == ["escape_race"]
+        assert sum(map(len, game.presentation.captured(race))) == sum(1 for code in START if code) - 2
 
     def test_check_is_announced_while_the_match_goes_on(self) -> None:
         room = open_room("easy")
@@ -263,7 +263,7 @@ class TestAdvice:
             assert advice["words"] == words
             assert (advice["share"] > 0.99) is first_leads
         assert 0 <= advice["share"] <= 1
-        assert advice["role"] == romgon().look.layout.roles[romgon().decode(position).side]
+        assert advice["role"] == romgon().presentation.layout.roles[romgon().decode(position).side]
 
     def test_advice_is_refused_without_engine_or_after_the_end(self, client: Client) -> None:
         small = room_create(person=guest(), game=NC, opponent="random").room

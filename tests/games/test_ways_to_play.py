@@ -25,7 +25,7 @@ from tests.waiting import HANG_S
 
 pytestmark = pytest.mark.django_db
 
-GAMES_WITH_BOXES = [slug for slug, game in GAMES.items() if game.takes_boxes]
+GAMES_WITH_BOXES = [slug for slug, game in GAMES.items() if game.supports_boxes]
 RULE_WITHOUT_OPEN_BOXES = BoxRule(open_boxes=OpenBoxes.WHEN_MET)
 
 
@@ -286,7 +286,7 @@ class TestExhibition:
             state = match_step(code=seat.room.code, person=guest(), ply=number)
             number += 1
             assert state["ply"] in (number, number - 1), "a step is one ply or a resignation"
-        assert {draw["role"] for draw in state["learning"]["draws"]} == set(GAMES[game].look.layout.roles)
+        assert {draw["role"] for draw in state["learning"]["draws"]} == set(GAMES[game].presentation.layout.roles)
         match = Match.objects.get()
         for learner in (first, second):
             draws = list(Draw.objects.filter(machine=learner).order_by("ply"))

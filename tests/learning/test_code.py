@@ -67,10 +67,10 @@ file = json.loads(found)
 found = [{{key: value for key, value in file.items() if key not in {FIELDS_NOT_COMPARED}}}, file["random_state"]]
 """
 READ_STATE_CODE = """
-state = m._now.state.memory
+state = m._data.state.memory
 exact = [m.strength(one) for one in ('random', 'win-block', 'perfect')]
 shares = [[x.win, x.draw, x.loss] for x in exact]
-found = [state.beads.tolist(), state.visits.tolist(), m._now.rng.text, *shares, bb.best_response(m).strength.score]
+found = [state.beads.tolist(), state.visits.tolist(), m._data.rng.text, *shares, bb.best_response(m).strength.score]
 """
 READ_RESULTS_CODE = """
 found = [[x.first, x.second, x.n_games, x.first_wins, x.draws, x.second_wins, x.expected] for x in standings.results]

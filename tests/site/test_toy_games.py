@@ -38,7 +38,7 @@ OTHERS = "|".join(sorted({*GAMES, *(game.family for game in GAMES.values())}))
 NOT_OF_TOYS = re.compile(rf"{NO_PAGE.pattern}|[/=]({OTHERS})\b")
 
 every_toy = pytest.mark.parametrize("game", TOYS, ids=lambda game: game.slug)
-with_boxes = pytest.mark.parametrize("game", [game for game in TOYS if game.takes_boxes], ids=lambda game: game.slug)
+with_boxes = pytest.mark.parametrize("game", [game for game in TOYS if game.supports_boxes], ids=lambda game: game.slug)
 in_db = database_sync_to_async
 
 
@@ -56,7 +56,7 @@ def staff() -> Any:
 def create_machines(game: Game[Any, Any], account: Any) -> list[Machine]:
     """Create by the API a machine for each side of a game that has box machines."""
     machines = []
-    for side in Side if game.takes_boxes else ():
+    for side in Side if game.supports_boxes else ():
         body = {"game": game.slug, "side": side.value, "name": f"{game.name} {side.value}"}
         answer = api_with(account).post("/api/machines", body, format="json")
         assert answer.status_code == 201, answer.json()
@@ -95,8 +95,8 @@ def test_lobby_offers_toy_games_and_starts_matches(client: Client, game: Game[An
     for side in Side:
         game_view = next(one for one in client.get("/play").context["games"] if one["slug"] == game.slug)
         assert (game_view["teach"] is not None, game_view["rival"] is not None) == (
-            game.takes_boxes,
-            not game.takes_boxes,
+            game.supports_boxes,
+            not game.supports_boxes,
         )
         rivals = client.get(f"/play/{game.slug}").context["game"]["rivals"]
         opponent = next(one for one in rivals if one["side"] == str(side.value))
@@ -145,8 +145,8 @@ async def test_match_of_a_toy_game_is_played_over_a_socket(game: Game[Any, Any])
             assert list(state["paths"]) == state["legal_moves"]
             await socket.frame("move", {"move": state["legal_moves"][0], "ply": state["ply"]})
             state = await socket.expect("state")
-    assert state["outcome"]["reason"] in game.look.reasons.values()
-    cells = {cell.id for cell in game.look.layout.cells}
+    assert state["outcome"]["reason"] in game.presentation.reasons.values()
+    cells = {cell.id for cell in game.presentation.layout.cells}
     assert all(set(move["path"]) <= cells and move["path"] for move in state["moves"])
 
 
@@ -159,7 +159,7 @@ def test_machines_learn_toy_games_in_matches_and_training(staff: Any, game: Game
     watched = room_create(person=guest(), game=game.slug, first=first, second=second)
     while (state := room_view(room_get(watched.room.code)))["status"] == "playing":
         match_step(code=watched.room.code, person=guest(), max_plies=2)
-    assert {lesson["role"] for lesson in state["learning"]["lessons"]} == set(game.look.layout.roles)
+    assert {lesson["role"] for lesson in state["learning"]["lessons"]} == set(game.presentation.layout.roles)
     for draw in state["learning"]["draws"]:
         for slot in draw["slots"]:
             assert len(slot["paths"]) == len(slot["names"]) == len(slot["moves"])
@@ -176,7 +176,7 @@ def test_api_describes_and_plays_toy_games(game: Game[Any, Any]) -> None:
     api = APIClient()
     assert game.slug in [one["slug"] for one in api.get("/api/games").json()["results"]]
     view = api.get(f"/api/games/{game.slug}").json()
-    assert (view["boxes"], view["has_engine"], view["has_actions"]) == (game.takes_boxes, False, False)
+    assert (view["boxes"], view["has_engine"], view["has_actions"]) == (game.supports_boxes, False, False)
     room = api.post("/api/rooms", {"game": game.slug, "opponent": "random", "side": "0"}, format="json").json()
     address, headers = f"/api/rooms/{room['code']}", {"X-Seat-Token": room["seat_token"]}
     state = api.get(address).json()

@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from beadbox.rules.errors import InvalidMoveError, InvalidPositionError
-from beadbox.rules.game import Game, GuidePart, Look, Symmetry
+from beadbox.rules.game import Game, GuidePart, Presentation, Symmetry
 from beadbox.rules.layout import Cell, Layout, PieceLook
 from beadbox.rules.outcome import Outcome, Side
 
@@ -46,7 +46,7 @@ LAYOUT = Layout(
 )
 
 
-class HeapsLook(Look[Position, Take]):
+class HeapsPresentation(Presentation[Position, Take]):
     def describe_move(self, move: Take) -> str:
         return f"{move.n} from heap {move.heap + 1}, up to {self.layout.cells[self.game.path(move)[0]].name}"
 
@@ -57,11 +57,11 @@ class Heaps(Game[Position, Take]):
     summary = "Take as many as you like of one heap."
     symmetries = (Symmetry("as it is", tuple(range(len(PLACES)))),)
     listable = False
-    takes_boxes = False
+    supports_boxes = False
 
     @cached_property
-    def look(self) -> Look[Position, Take]:
-        return HeapsLook(
+    def presentation(self) -> Presentation[Position, Take]:
+        return HeapsPresentation(
             self,
             LAYOUT,
             notation="the sizes of the heaps, then ':' and the side to move",

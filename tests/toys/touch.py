@@ -9,7 +9,7 @@ from functools import cached_property
 from types import MappingProxyType
 
 from beadbox.rules.errors import InvalidMoveError, InvalidPositionError
-from beadbox.rules.game import Game, GuidePart, Look, Symmetry
+from beadbox.rules.game import Game, GuidePart, Presentation, Symmetry
 from beadbox.rules.layout import Cell, Layout, PieceLook
 from beadbox.rules.outcome import Outcome, Side
 
@@ -68,7 +68,7 @@ def touching_cells(position: str) -> tuple[int, ...]:
     )
 
 
-class TouchLook(Look[str, int]):
+class TouchPresentation(Presentation[str, int]):
     def winning_cells(self, position: str) -> tuple[int, ...]:
         return touching_cells(position)
 
@@ -80,8 +80,8 @@ class Touch(Game[str, int]):
     symmetries = tuple(_symmetry(turns, mirrored) for mirrored in (False, True) for turns in range(4))
 
     @cached_property
-    def look(self) -> Look[str, int]:
-        return TouchLook(
+    def presentation(self) -> Presentation[str, int]:
+        return TouchPresentation(
             self,
             LAYOUT,
             notation="text, one character a cell",

@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from beadbox.rules.errors import InvalidMoveError, InvalidPositionError
-from beadbox.rules.game import Game, GuidePart, Look, Symmetry
+from beadbox.rules.game import Game, GuidePart, Presentation, Symmetry
 from beadbox.rules.layout import Cell, Layout
 from beadbox.rules.outcome import Outcome, Side
 
@@ -45,8 +45,8 @@ class Tug(Game[Position, Step]):
     always_ends = False
 
     @cached_property
-    def look(self) -> Look[Position, Step]:
-        return Look(
+    def presentation(self) -> Presentation[Position, Step]:
+        return Presentation(
             self,
             LAYOUT,
             notation="text, one character a cell, then ':' and the side to move",

@@ -99,7 +99,7 @@ def play_episode(learner: BoxMachine, opponent: Opponent | BoxMachine, rng: Rand
         if resigned is not None:
             result = Result.LOSS if player_side is resigned else Result.WIN
         else:
-            result = Result.of(outcome or game.stopped, player_side)
+            result = Result.of(outcome or game.ply_limit_outcome, player_side)
         unfinished = outcome is None and resigned is None
         return Episode(result, resigned is player_side, tuple(draws[player_side]), tuple(turns), unfinished)
 

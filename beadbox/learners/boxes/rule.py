@@ -150,7 +150,7 @@ class BoxRule:
     @classmethod
     def fits(cls, game: AnyGame) -> bool:
         """Whether a machine with such a rule can play the game."""
-        return game.takes_boxes
+        return game.supports_boxes
 
     def require_suited(self, game: AnyGame) -> None:
         """Accept every game that :meth:`fits`."""

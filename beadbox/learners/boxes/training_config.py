@@ -34,7 +34,7 @@ USUAL_MEASURE = "random"
 
 def games_taught() -> dict[str, AnyGame]:
     """Return the games with boxes that can be listed, by slug."""
-    return {slug: game for slug, game in GAMES.items() if game.listable and game.takes_boxes}
+    return {slug: game for slug, game in GAMES.items() if game.listable and game.supports_boxes}
 
 
 @dataclass(frozen=True, slots=True)

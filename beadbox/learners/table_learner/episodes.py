@@ -48,7 +48,7 @@ def _episode(learner: TableLearner, opponent: TableLearner | Opponent, seat: Sid
             assert isinstance(opponent, Opponent)
             move = opponent.choose(game, position, rng)
         position, n_plies = board_played(game.apply(position, move)), n_plies + 1
-    outcome = outcome or game.stopped
+    outcome = outcome or game.ply_limit_outcome
     for side, lesson in lessons.items():  # the learner first
         lesson.end(Result.of(outcome, side))
     return Result.of(outcome, seat)

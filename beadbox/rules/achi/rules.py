@@ -13,9 +13,9 @@ from types import MappingProxyType
 
 from beadbox.rules.game import Addition, GuidePart
 from beadbox.rules.outcome import Outcome, Side
-from beadbox.rules.returning import EMPTY, Move, Position, StonesLook
+from beadbox.rules.returning import EMPTY, Move, Position, StonesPresentation
 from beadbox.rules.squares import THREE_IN_A_ROW
-from beadbox.rules.stones_in_a_row import ALONG_LINES, RowLook, StonesInARow
+from beadbox.rules.stones_in_a_row import ALONG_LINES, RowPresentation, StonesInARow
 
 N_STONES = 4
 NO_MOVES = "no_moves"
@@ -25,13 +25,13 @@ STUCK = Position("BBWWW.BBW", Side.FIRST)
 ADDITIONS = MappingProxyType({"pass": Addition("passing", "A side that cannot move passes. It does not lose.")})
 
 
-class AchiLook(RowLook):
+class AchiPresentation(RowPresentation):
     """A match without the addition says so."""
 
     plain_words = "This match has no additional rule: a side that cannot move loses."
 
 
-class PassingLook(AchiLook):
+class PassingPresentation(AchiPresentation):
     """A pass is an action, which has a button."""
 
     has_actions = True
@@ -67,7 +67,7 @@ class Achi(StonesInARow):
         self.added: tuple[str, ...] = ("pass",) if passes else ()
         self.slug = "achi-pass" if passes else "achi"
         self.variant = "with passing" if passes else ""
-        self.look_type: type[StonesLook] = PassingLook if passes else AchiLook
+        self.presentation_type: type[StonesPresentation] = PassingPresentation if passes else AchiPresentation
         self.scene: Position = Position("BWBW.BWBW", Side.FIRST)
         stuck = "passes. Press the button for it. You may pass only then" if passes else "loses"
         self.guide: tuple[GuidePart[Position, Move], ...] = (

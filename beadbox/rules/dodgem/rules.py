@@ -14,7 +14,7 @@ from types import MappingProxyType
 from beadbox.rules.game import GuidePart, Symmetry
 from beadbox.rules.layout import Layout, PieceLook
 from beadbox.rules.outcome import Outcome, Side
-from beadbox.rules.returning import EMPTY, Move, Position, ReturningGame, StonesLook
+from beadbox.rules.returning import EMPTY, Move, Position, ReturningGame, StonesPresentation
 from beadbox.rules.squares import CELLS
 
 ALL_LEFT = "all_left"
@@ -67,7 +67,7 @@ GUIDE: tuple[GuidePart[Position, Move], ...] = (
 )
 
 
-def _ways(cell: int, side: Side) -> tuple[Move, ...]:
+def _empty_board_moves(cell: int, side: Side) -> tuple[Move, ...]:
     """The moves of a car on an empty board: steps in reading order, and then the way off the board."""
     row, column = divmod(cell, 3)
     forward = (0, 1) if side is Side.FIRST else (-1, 0)
@@ -78,10 +78,10 @@ def _ways(cell: int, side: Side) -> tuple[Move, ...]:
     return (*on_board, (cell,)) if leaves else on_board
 
 
-WAYS = tuple(tuple(_ways(cell, side) for cell in range(9)) for side in Side)
+EMPTY_BOARD_MOVES = tuple(tuple(_empty_board_moves(cell, side) for cell in range(9)) for side in Side)
 
 
-class DodgemLook(StonesLook):
+class DodgemPresentation(StonesPresentation):
     """Cars leave the board by a button."""
 
     has_actions = True
@@ -113,7 +113,7 @@ class Dodgem(ReturningGame):
     }
     guide: tuple[GuidePart[Position, Move], ...] = GUIDE
     scene: Position = Position("..RR.U..U", Side.FIRST)
-    look_type: type[StonesLook] = DodgemLook
+    presentation_type: type[StonesPresentation] = DodgemPresentation
 
     def legal_moves(self, position: Position) -> tuple[Move, ...]:
         if not all(car in position.board for car in self.stones):
@@ -123,7 +123,7 @@ class Dodgem(ReturningGame):
             move
             for cell, car in enumerate(position.board)
             if car == own
-            for move in WAYS[position.side][cell]
+            for move in EMPTY_BOARD_MOVES[position.side][cell]
             if len(move) == 1 or position.board[move[1]] == EMPTY
         )
 

@@ -13,7 +13,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from beadbox.rules.errors import InvalidMoveError, InvalidPositionError, InvalidSizeError
-from beadbox.rules.game import Game, GuidePart, Look, Symmetry
+from beadbox.rules.game import Game, GuidePart, Presentation, Symmetry
 from beadbox.rules.hexapawn.layout import layout_of, symmetries_of
 from beadbox.rules.hexapawn.winner import winners
 from beadbox.rules.outcome import Outcome, Side
@@ -69,7 +69,7 @@ class Move(NamedTuple):
     end: int
 
 
-class PawnsLook(Look[Position, Move]):
+class PawnsPresentation(Presentation[Position, Move]):
     """The presentation of hexapawn, with a highlighted winning pawn."""
 
     def scene(self) -> Position:
@@ -121,8 +121,8 @@ class Hexapawn(Game[Position, Move]):
         return winners()
 
     @cached_property
-    def look(self) -> Look[Position, Move]:
-        return PawnsLook(
+    def presentation(self) -> Presentation[Position, Move]:
+        return PawnsPresentation(
             self,
             layout_of(self.columns, self.rows),
             notation="text, one character a cell, in the order of the layout's cells, then ':' and the side to move",
@@ -213,7 +213,7 @@ class Hexapawn(Game[Position, Move]):
         n_cells = self.columns * self.rows
         if len(board) != n_cells or not set(board) <= {*PAWNS, EMPTY}:
             raise InvalidPositionError(f"{text!r} is not {n_cells} characters from 'o', 'O' and '-' before the colon")
-        for pawn, colour in zip(PAWNS, self.look.layout.roles, strict=True):
+        for pawn, colour in zip(PAWNS, self.presentation.layout.roles, strict=True):
             if board.count(pawn) > self.columns:
                 raise InvalidPositionError(f"{text!r} has {board.count(pawn)} {colour} pawns of {self.columns}")
         position = Position(board, Side(SIDES.index(side)))
@@ -229,10 +229,10 @@ class Hexapawn(Game[Position, Move]):
         return position.board
 
     def format_move(self, move: Move) -> str:
-        return self.look.layout.cells[move.start].id + self.look.layout.cells[move.end].id
+        return self.presentation.layout.cells[move.start].id + self.presentation.layout.cells[move.end].id
 
     def parse_move(self, text: str) -> Move:
-        ids = [cell.id for cell in self.look.layout.cells]
+        ids = [cell.id for cell in self.presentation.layout.cells]
         if len(text) != 4 or text[:2] not in ids or text[2:] not in ids:
             raise InvalidMoveError(
                 f"{text!r} is not two squares, such as 'b1b2'; squares are 'a1' to {ids[self.columns - 1]!r}"
@@ -240,7 +240,7 @@ class Hexapawn(Game[Position, Move]):
         return Move(ids.index(text[:2]), ids.index(text[2:]))
 
     def pieces(self, position: Position) -> tuple[str | None, ...]:
-        roles = self.look.layout.roles
+        roles = self.presentation.layout.roles
         return tuple(None if pawn == EMPTY else roles[PAWNS.index(pawn)] for pawn in position.board)
 
     def path(self, move: Move) -> tuple[int, ...]:
@@ -278,7 +278,7 @@ class Hexapawn(Game[Position, Move]):
 
     def _n_plies(self, position: Position) -> int | None:
         if self.listable:
-            return self.reached.get(position)
+            return self.least_plies_by_position.get(position)
         return least_plies(self.columns, self.rows, position)
 
 

@@ -14,7 +14,7 @@ from types import MappingProxyType
 from beadbox.rules.game import GuidePart, Symmetry
 from beadbox.rules.layout import Bead, Cell, Layout, PieceLook
 from beadbox.rules.outcome import Outcome, Side
-from beadbox.rules.returning import EMPTY, Move, Position, ReturningGame, StonesLook
+from beadbox.rules.returning import EMPTY, Move, Position, ReturningGame, StonesPresentation
 
 N_HEAPS = 3
 SIZE = 3
@@ -71,7 +71,7 @@ GUIDE: tuple[GuidePart[Position, Move], ...] = (
 )
 
 
-class NimLook(StonesLook):
+class NimLook(StonesPresentation):
     """A bead has the colour and the letter of the foremost counter that its move takes."""
 
     def scene(self) -> Position:
@@ -105,7 +105,7 @@ class Nim(ReturningGame):
     start = COUNTER * (N_HEAPS * SIZE)
     reasons: Mapping[str, str] = {LAST_TAKEN: "the winner took the last counter"}
     guide: tuple[GuidePart[Position, Move], ...] = GUIDE
-    look_type: type[StonesLook] = NimLook
+    presentation_type: type[StonesPresentation] = NimLook
 
     def legal_moves(self, position: Position) -> tuple[Move, ...]:
         return tuple((cell,) for cell, counter in enumerate(position.board) if counter == COUNTER)

@@ -27,14 +27,14 @@ COORDINATES = tuple((row, 2 * column + abs(3 - row)) for row, column in PLACES)
 _AT = {coordinate: cell for cell, coordinate in enumerate(COORDINATES)}
 
 
-def reached(cell: int, vectors: tuple[tuple[int, int], ...]) -> tuple[int, ...]:
+def reachable_cells(cell: int, vectors: tuple[tuple[int, int], ...]) -> tuple[int, ...]:
     """Return the cells at these vectors from a cell, in their order, without those off the board."""
     row, x = COORDINATES[cell]
     ends = (_AT.get((row + rows, x + wide)) for rows, wide in vectors)
     return tuple(end for end in ends if end is not None)
 
 
-NEIGHBOURS = tuple(reached(cell, DIRECTIONS) for cell in range(N_CELLS))
+NEIGHBOURS = tuple(reachable_cells(cell, DIRECTIONS) for cell in range(N_CELLS))
 
 
 def distance(a: int, b: int) -> int:

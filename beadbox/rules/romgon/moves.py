@@ -11,7 +11,17 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from beadbox.rules.outcome import Side
-from beadbox.rules.romgon.geometry import DEAD, DIRECTIONS, IDS, INNER, N_CELLS, NEIGHBOURS, RINGS, ZONES, reached
+from beadbox.rules.romgon.geometry import (
+    DEAD,
+    DIRECTIONS,
+    IDS,
+    INNER,
+    N_CELLS,
+    NEIGHBOURS,
+    RINGS,
+    ZONES,
+    reachable_cells,
+)
 from beadbox.rules.romgon.pieces import (
     CIRCLE,
     CODES,
@@ -108,7 +118,7 @@ class Reach(NamedTuple):
 
 
 def _reach(piece: Piece, cell: int) -> Reach:
-    takes = reached(cell, _vectors(piece))
+    takes = reachable_cells(cell, _vectors(piece))
     zone = ZONES[cell]
     if piece.kind == CIRCLE and piece.flipped and zone != DEAD:
         takes = tuple(target for target in takes if ZONES[target] != DEAD)

@@ -14,7 +14,7 @@ from itertools import pairwise, product
 from types import MappingProxyType
 
 from beadbox.rules.errors import InvalidMoveError, InvalidPositionError
-from beadbox.rules.game import Addition, Game, GuidePart, Look, Symmetry
+from beadbox.rules.game import Addition, Game, GuidePart, Presentation, Symmetry
 from beadbox.rules.outcome import MOVE_LIMIT, Outcome, Side
 from beadbox.rules.romgon.geometry import CELL, IDS, N_CELLS, PLACES
 from beadbox.rules.romgon.guide import AIM, OTHER_RULES, PIECES, scene
@@ -168,7 +168,7 @@ def _guide() -> tuple[GuidePart[Position, Move], ...]:
     return (*parts, *(GuidePart(title, words) for title, words in OTHER_RULES))
 
 
-class RomgonLook(Look[Position, Move]):
+class RomgonPresentation(Presentation[Position, Move]):
     """The presentation of Romgon: actions that flip and turn, checks, captured pieces, and goals."""
 
     plain_words = "This match has no additional rules: pieces do not flip or turn."
@@ -252,7 +252,7 @@ class Romgon(Game[Position, Move]):
     symmetries: tuple[Symmetry, ...] = SYMMETRIES
     additions: Mapping[str, Addition] = ADDITIONS
     listable = False
-    takes_boxes = False
+    supports_boxes = False
     format_move: Callable[..., str] = staticmethod(format_action)
 
     def __init__(self, options: Options) -> None:
@@ -263,8 +263,8 @@ class Romgon(Game[Position, Move]):
         self.variant: str = f"with {' and '.join(filter(None, [', '.join(names[:-1]), *names[-1:]]))}" if names else ""
 
     @cached_property
-    def look(self) -> Look[Position, Move]:
-        return RomgonLook(self)
+    def presentation(self) -> Presentation[Position, Move]:
+        return RomgonPresentation(self)
 
     @property
     def family(self) -> str:

@@ -21,7 +21,7 @@ from beadbox.rules.squares import (
     THREE_IN_A_ROW,
     Board,
     MarksGame,
-    MarksLook,
+    MarksPresentation,
     board_read,
     full_lines,
 )
@@ -46,7 +46,7 @@ GUIDE: tuple[GuidePart[Board, int], ...] = (
 )
 
 
-class WildLook(MarksLook):
+class WildLook(MarksPresentation):
     """Each square has two moves, one for each mark. Beads have the square's letter, a small one for a nought."""
 
     has_actions = True
@@ -85,7 +85,7 @@ class WildNoughtsAndCrosses(MarksGame):
     notation = "text, X, O or . for each cell, in the order of the layout's cells"
     reasons: Mapping[str, str] = {THREE_IN_A_ROW: "three in a row", FULL_BOARD: "the board is full"}
     guide: tuple[GuidePart[Board, int], ...] = GUIDE
-    look_type: type[MarksLook] = WildLook
+    presentation_type: type[MarksPresentation] = WildLook
     scene: Board = Board("X..OX..O.")
 
     def side_to_move(self, position: Board) -> Side:

@@ -111,7 +111,7 @@ def lessons_view(
     changes: list[BeadChange],
 ) -> list[LessonState]:
     """Return the lesson of the match for each machine, in order of side."""
-    roles = match.room.game_rules.look.layout.roles
+    roles = match.room.game_rules.presentation.layout.roles
     learner_ids = {entry.machine_id for entry in ledger if entry.kind == LessonKind.MATCH}
     view: list[LessonState] = []
     for pk in sorted(sides, key=lambda pk: sides[pk]):
@@ -127,7 +127,7 @@ def changes_view(
     match: Match, machines: dict[int, Machine], sides: dict[int, int], ledger: list[Entry]
 ) -> list[BeadChange]:
     """Return the changes of slots that the match caused, refills included, in order of play."""
-    roles = match.room.game_rules.look.layout.roles
+    roles = match.room.game_rules.presentation.layout.roles
     view: list[BeadChange] = []
     for entry in ledger:
         if entry.position is None or entry.deltas is None or entry.after is None:

@@ -169,7 +169,7 @@ class BoxesLive(KindLive):
         # Without a draw, the match ended before the machine's first move.
         last_draw, player = drawn[-1] if drawn else (None, players[0])
         insight: Insight = {
-            "role": game.look.layout.roles[player.row.side],
+            "role": game.presentation.layout.roles[player.row.side],
             "machine": player.machine.brief,
             "box": last_draw.position if last_draw else None,
             "beads_before": last_draw.beads if last_draw else None,
@@ -246,7 +246,7 @@ def draw_view(machine: Machine, draw: Draw, position_text: str, move: str | None
         chances = [beads / total if total else 0.0 for beads in draw.beads]
     return {
         "ply": draw.ply,
-        "role": cabinet.game.look.layout.roles[cabinet.side],
+        "role": cabinet.game.presentation.layout.roles[cabinet.side],
         "box": _drawn_box(cabinet, machine.pk, draw.position),
         "symmetry": orientation,
         "slots": [

@@ -50,8 +50,8 @@ def moves_view(game: AnyGame, moves: Sequence[AnyMove]) -> MovesView:
     """Return moves as text, as the ids of the cells that each move touches, and in words."""
     return {
         "moves": [game.format_move(move) for move in moves],
-        "paths": [game.look.path_ids(move) for move in moves],
-        "names": [game.look.describe_move(move) for move in moves],
+        "paths": [game.presentation.path_ids(move) for move in moves],
+        "names": [game.presentation.describe_move(move) for move in moves],
     }
 
 
@@ -64,14 +64,14 @@ def slots_view(cabinet: Cabinet, box_position: AnyPosition) -> list[SlotView]:
     game = cabinet.game
     view: list[SlotView] = []
     for printed, moves in zip(cabinet.slot_labels(box_position), cabinet.slot_classes(box_position), strict=True):
-        bead = game.look.bead(box_position, printed)
+        bead = game.presentation.bead(box_position, printed)
         view.append(
             {
                 "colour": bead.colour,
                 "mark": bead.mark,
-                "name": game.look.describe_move(printed),
+                "name": game.presentation.describe_move(printed),
                 "printed": game.format_move(printed),
-                "printed_path": game.look.path_ids(printed),
+                "printed_path": game.presentation.path_ids(printed),
                 **moves_view(game, moves),
             }
         )

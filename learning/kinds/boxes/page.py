@@ -52,7 +52,7 @@ class BoxesPage(KindPage):
         return default_preset(game, side)
 
     def usual_name(self, game: AnyGame, side: Side | None, preset: str) -> str:
-        role = "" if side is None else game.look.layout.roles[side]
+        role = "" if side is None else game.presentation.layout.roles[side]
         return f"{PRESETS[preset].name if preset else game.name} {role}"
 
     def suited(self, game: AnyGame, rule: BoxRule) -> BoxRule:
@@ -84,7 +84,7 @@ class BoxesPage(KindPage):
     def machine_page(self, machine: Machine, strength: Strength, query: Mapping[str, str]) -> Page:
         game, rule = machine.game_rules, machine.box_rule
         # If only endless games are drawn, a rule that learns nothing from endless games never learns from a draw.
-        learns_draws = game.has_draws or (game.is_endless_drawn and rule.unfinished is Unfinished.RESULT)
+        learns_draws = game.has_draws or (game.has_endless_draws and rule.unfinished is Unfinished.RESULT)
         rule_sentences = describe_rule(rule, has_draws=learns_draws)
         wall = box_wall(machine)
         n_boxes, n_beads = box_totals(machine, wall)
@@ -97,7 +97,7 @@ class BoxesPage(KindPage):
             "n_boxes": n_boxes,
             "n_hung": len(wall["boxes"]),
             "why_unlisted": machine.game_rules.why_unlisted,
-            "other_role": machine.game_rules.look.layout.roles[machine.cabinet.side.other],
+            "other_role": machine.game_rules.presentation.layout.roles[machine.cabinet.side.other],
         }
         facts = machine_facts(self, machine) | {"rule_sentences": rule_sentences}
         context = {

@@ -106,7 +106,7 @@ def _first_move(machine: Machine) -> tuple[FirstMove, FirstBox | None, str]:
         openings = [(move, game.apply(start, move)) for move in game.legal_moves(start)]
         keys = {move: game.encode(cabinet.box_position(position_after)) for move, position_after in openings}
         opening, position = max(openings, key=lambda reply: n_met.get(keys[reply[0]], 0))
-        opening_name = game.look.describe_move(opening)
+        opening_name = game.presentation.describe_move(opening)
     explanation, printed = why_view(machine, game.encode(position)), cabinet.box_position(position)
     box: FirstBox | None = None
     if not explanation["forced"]:

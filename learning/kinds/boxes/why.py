@@ -45,7 +45,7 @@ def why_view(machine: Machine, text: str) -> dict[str, Any]:
         moves.append(
             {
                 "move": game.format_move(move),
-                "name": game.look.describe_move(move),
+                "name": game.presentation.describe_move(move),
                 "cells": list(game.path(move)),
                 "slot": slot,
                 "colour": None if slot is None else slots[slot]["colour"],
@@ -81,21 +81,23 @@ def explore_view(machine: Machine, text: str) -> dict[str, Any]:
     moves = [
         {
             "move": game.format_move(move),
-            "name": game.look.describe_move(move),
-            "path": game.look.path_ids(move),
+            "name": game.presentation.describe_move(move),
+            "path": game.presentation.path_ids(move),
             "next": game.encode(game.apply(position, move)),
         }
         for move in game.legal_moves(position)
     ]
     ending = None
     if outcome is not None:
-        subject = "No one" if outcome.winner is None else game.look.layout.role_names[outcome.winner].capitalize()
-        ending = f"{subject} won: {game.look.reasons[outcome.termination]}."
+        subject = (
+            "No one" if outcome.winner is None else game.presentation.layout.role_names[outcome.winner].capitalize()
+        )
+        ending = f"{subject} won: {game.presentation.reasons[outcome.termination]}."
     is_its_turn = outcome is None and side == machine.side
     return {
         "position": text,
         "board": list(game.pieces(position)),
-        "role": game.look.layout.roles[side],
+        "role": game.presentation.layout.roles[side],
         "over": ending,
         "moves": moves,
         "why": why_view(machine, text) if is_its_turn else None,

@@ -71,7 +71,7 @@ def thought_view(
 def candidate_view(game: AnyGame, position: AnyPosition, candidate: Candidate) -> ActionValue:
     return {
         "move": game.format_move(candidate.move),
-        "name": game.look.tell_move(position, candidate.move),
+        "name": game.presentation.tell_move(position, candidate.move),
         "value": candidate.value,
         "outlook": candidate.evaluation / OUTLOOK,
         "total": candidate.total,
@@ -83,7 +83,7 @@ def lessons_and_changes(
     live: LiveMatch, players: Sequence[KindLive], explainer: Explainer
 ) -> tuple[list[LessonState], list[ValueChangeState]]:
     """Return the lesson of the match for each machine, and every change of a value, in order of play."""
-    roles = live.game.look.layout.roles
+    roles = live.game.presentation.layout.roles
     changes = list(
         ValueChange.objects.filter(lesson__match=live.match).select_related("entry").order_by("ply", "lesson_id", "pk")
     )
@@ -104,7 +104,7 @@ def lessons_and_changes(
         {
             "ply": change.ply,
             "role": roles[of_ply[change.ply].side],
-            "name": game.look.describe_move(game.parse_move(of_ply[change.ply].move)),
+            "name": game.presentation.describe_move(game.parse_move(of_ply[change.ply].move)),
             "before": change.before,
             "after": change.after,
         }

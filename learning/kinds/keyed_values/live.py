@@ -73,7 +73,7 @@ class KeyedLive(KindLive):
         decisions = list(Decision.objects.filter(seat__in=seat_ids, ply__lt=live.match.n_plies).order_by("ply"))
         if not (decisions or live.match.is_over):
             return None
-        roles = live.game.look.layout.roles
+        roles = live.game.presentation.layout.roles
         by_seat = {player.row.pk: player for player in players}
         last_decision = decisions[-1] if decisions else None
         player = players[0] if last_decision is None else by_seat[last_decision.seat_id]

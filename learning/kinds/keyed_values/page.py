@@ -40,8 +40,8 @@ class KeyedPage(KindPage):
         order = sorted(range(len(candidates)), key=lambda index: -candidates[index].total)
         view = {
             "position": text,
-            "role": game.look.layout.roles[game.side_to_move(position)],
-            "over": None if outcome is None else game.look.reasons[outcome.termination],
+            "role": game.presentation.layout.roles[game.side_to_move(position)],
+            "over": None if outcome is None else game.presentation.reasons[outcome.termination],
             "epsilon": machine.epsilon,
             "has_outlook": explainer.has_outlook,
             "moves": [

@@ -26,7 +26,7 @@ class TableLearnerPage(KeyedPage):
 
     def machine_page(self, machine: Machine, strength: Strength, query: Mapping[str, str]) -> Page:
         page, by_seat = super().machine_page(machine, strength, query), strength_by_seat(machine)
-        layout = machine.game_rules.look.layout
+        layout = machine.game_rules.presentation.layout
         seats = [
             {
                 "role": layout.roles[side],

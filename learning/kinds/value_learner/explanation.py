@@ -68,7 +68,7 @@ def thought(
         **board(machine, game.apply(position, game.parse_move(played_move["move"]))),
         "words": f"{subject}, out of {len(moves)} moves. {reason}",
         "ply": ply,
-        "role": game.look.layout.roles[row.side],
+        "role": game.presentation.layout.roles[row.side],
         "depth": scores.depth,
         "n_moves": len(moves),
         "moves": shown_moves,
@@ -86,8 +86,8 @@ def move_values(machine: ValueLearner, position: AnyPosition, scores: Thought) -
     return [
         {
             "move": game.format_move(moves[index]),
-            "name": game.look.tell_move(position, moves[index]),
-            "path": game.look.path_ids(moves[index]),
+            "name": game.presentation.tell_move(position, moves[index]),
+            "path": game.presentation.path_ids(moves[index]),
             "board": value_of_score(scores.near[index], discount),
             "found": None if (deep := scores.deep[index]) is None else value_of_score(deep, discount),
             "chosen": index == scores.chosen,
@@ -107,7 +107,7 @@ def position_view(machine: ValueLearner, text: str) -> dict[str, object]:
         position = game.decode(text)
     except InvalidPositionError as error:
         raise BoxNotFoundError(error.sentence) from None
-    roles, side, outcome = game.look.layout.roles, game.side_to_move(position), game.outcome(position)
+    roles, side, outcome = game.presentation.layout.roles, game.side_to_move(position), game.outcome(position)
     moves, choice, depth = list[dict[str, Any]](), None, machine.rule.play_depth
     if outcome is None:
         best, scores = machine.think(position, whole=True, time_limit_s=settings.AI_TIME_BUDGET_S)
@@ -125,7 +125,7 @@ def position_view(machine: ValueLearner, text: str) -> dict[str, object]:
         "position": text,
         "role": roles[side],
         "moved": roles[side.other],
-        "over": None if outcome is None else game.look.reasons[outcome.termination],
+        "over": None if outcome is None else game.presentation.reasons[outcome.termination],
         "depth": depth,
         "play_depth": machine.rule.play_depth,
         "here": board(machine, position) if game.ply(position) else None,

@@ -139,7 +139,7 @@ class ValueLearnerLive(KindLive):
         thoughts = _thoughts(live, players)
         if not (thoughts or live.match.is_over):
             return None
-        roles = live.game.look.layout.roles
+        roles = live.game.presentation.layout.roles
         lessons, changes = _lessons(live, players) if live.match.is_over else ([], [])
         role = max(thoughts, key=lambda thought: thought["ply"])["role"] if thoughts else lessons[0]["role"]
         machine = next(player.machine for player in players if roles[player.row.side] == role)
@@ -219,7 +219,7 @@ def _stored_thought(live: LiveMatch, machine: Machine, row: Thought | None) -> t
 
 def _lessons(live: LiveMatch, players: Sequence[ValueLearnerLive]) -> tuple[list[LessonState], list[WeightsLearnt]]:
     """Return the lesson of the match for each machine, in order of side, and the changes of its weights."""
-    roles = live.game.look.layout.roles
+    roles = live.game.presentation.layout.roles
     weights_of = {
         row.machine_id: row for row in Weights.objects.filter(lesson__match=live.match).select_related("lesson")
     }

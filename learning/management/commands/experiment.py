@@ -10,7 +10,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from beadbox.experiments.experiment import AnyExperiment, Figure, ParameterError, Result, Unit
-from beadbox.experiments.findings import percent, tolerance
+from beadbox.experiments.findings import percent_text, tolerance_text
 from beadbox.experiments.registry import EXPERIMENTS
 from beadbox.seeds import SeedError, seed_checked, seed_to_json
 
@@ -125,11 +125,11 @@ def _value(figure: Figure) -> str:
 def _published(figure: Figure) -> str:
     if (published := figure.published) is None:
         return ""
-    agreement = tolerance(figure.unit, published.low, published.high)
+    agreement = tolerance_text(figure.unit, published.low, published.high)
     return f"{published.words}{agreement and f' ({agreement})'}; {published.source}"
 
 
 def _number(unit: Unit, value: float | None) -> str:
     if value is None:
         return "–"
-    return percent(value) if unit is Unit.SHARE else f"{value:.4g}"
+    return percent_text(value) if unit is Unit.SHARE else f"{value:.4g}"

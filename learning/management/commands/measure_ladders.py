@@ -37,11 +37,11 @@ class Command(BaseCommand):
 
     def _mode(self, engine: AnyEngine, mode: str, games: dict[str, int]) -> LadderMeasurement:
         game, pairs = game_get(engine.ladder_games[mode]), []
-        for pair in ladder.pairs_measured(engine, game, ladder.pairs_all(engine, game), **games):
-            self.stdout.write(f"{mode}: {pair.strong} against {pair.weak}: {ladder.pair_words(pair)}")
+        for pair in ladder.measure_pairs(engine, game, ladder.all_pairs(engine, game), **games):
+            self.stdout.write(f"{mode}: {pair.strong} against {pair.weak}: {ladder.pair_text(pair)}")
             pairs.append(pair)
         names = [slug for slug, level in engine.levels.items() if engine.supports_level(game, level)]
-        ratings = ladder.rated(names, pairs)
+        ratings = ladder.rate_levels(names, pairs)
         for slug, rating in ratings.items():
             self.stdout.write(f"{mode}: {slug}: {rating.words}")
         return LadderMeasurement(game.slug, ladder.conditions(engine, game, **games), ratings, pairs)

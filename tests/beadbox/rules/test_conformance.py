@@ -65,12 +65,12 @@ def test_refusal_of_an_unknown_game_quotes_its_slug():
 def test_game_has_texts_that_introduce_it(game):
     assert game.name
     assert game.summary.endswith(".")
-    assert all(game.look.reasons.values())
+    assert all(game.presentation.reasons.values())
 
 
 @every_game
 def test_guide_to_the_rules_is_short_and_has_a_picture(game):
-    guide = game.look.guide
+    guide = game.presentation.guide
     assert any(part.position is not None for part in guide)
     assert len({part.title for part in guide}) == len(guide) <= 9
     assert sum(len(part.words.split()) for part in guide) <= 250
@@ -85,7 +85,7 @@ def test_guide_to_the_rules_is_short_and_has_a_picture(game):
 
 @every_game
 def test_board_shows_each_number_used_in_cell_names(game):
-    layout = game.look.layout
+    layout = game.presentation.layout
     names_have_numbers = any(re.search(r"\d", cell.name) for cell in layout.cells)
     assert (layout.coordinates != "") == names_have_numbers
     if layout.coordinates == "edges":
@@ -101,7 +101,7 @@ def test_board_shows_each_number_used_in_cell_names(game):
 
 @every_game
 def test_each_side_has_a_prompt_in_one_sentence(game):
-    prompts = game.look.layout.prompts
+    prompts = game.presentation.layout.prompts
     assert all(prompt.startswith("Your turn") and prompt.endswith(".") for prompt in prompts)
 
 
@@ -113,7 +113,7 @@ def test_random_games_end_with_a_declared_reason(game):
         assert outcome is not None
         assert outcome.winner in (None, Side.FIRST, Side.SECOND)
         assert outcome.winner is not None or game.has_draws
-        assert outcome.termination in game.look.reasons
+        assert outcome.termination in game.presentation.reasons
 
 
 @every_game
@@ -201,7 +201,7 @@ def test_one_move_adds_at_most_one_ply(game):
 @every_game
 def test_symmetries_form_a_group_with_the_identity_first(game):
     permutations = [symmetry.cells for symmetry in game.symmetries]
-    n_cells = len(game.look.layout.cells)
+    n_cells = len(game.presentation.layout.cells)
     assert permutations[0] == tuple(range(n_cells))
     assert len(set(permutations)) == len(permutations)
     assert len({symmetry.name for symmetry in game.symmetries}) == len(permutations)
@@ -215,8 +215,8 @@ def test_symmetries_form_a_group_with_the_identity_first(game):
 
 @every_game
 def test_symmetries_of_the_picture_have_the_declared_turns(game):
-    cells = game.look.layout.cells
-    middle_x, middle_y = game.look.layout.columns / 2, game.look.layout.rows / 2
+    cells = game.presentation.layout.cells
+    middle_x, middle_y = game.presentation.layout.columns / 2, game.presentation.layout.rows / 2
     for symmetry in game.symmetries:
         angle = symmetry.quarter_turns * math.pi / 2
         image_points = []
@@ -233,7 +233,7 @@ def test_symmetries_of_the_picture_have_the_declared_turns(game):
 
 @every_game
 def test_symmetries_map_lines_to_lines(game):
-    lines = {frozenset(ends) for ends in game.look.layout.lines}
+    lines = {frozenset(ends) for ends in game.presentation.layout.lines}
     for symmetry in game.symmetries:
         assert {frozenset(symmetry.cells[cell] for cell in ends) for ends in lines} == lines
 
@@ -262,7 +262,9 @@ def test_rules_are_invariant_under_symmetries(game):
             assert game.transform(image, game.inverses[symmetry]) == position
             for cell, piece in enumerate(game.pieces(position)):
                 assert game.pieces(image)[symmetry.cells[cell]] == piece
-            assert set(game.look.winning_cells(image)) == {symmetry.cells[c] for c in game.look.winning_cells(position)}
+            assert set(game.presentation.winning_cells(image)) == {
+                symmetry.cells[c] for c in game.presentation.winning_cells(position)
+            }
             moves = {move: game.transform_move(move, symmetry) for move in game.legal_moves(position)}
             assert set(moves.values()) == set(game.legal_moves(image))
             for move, image_move in moves.items():
@@ -296,7 +298,7 @@ def test_distinct_moves_are_orbits_of_the_stabiliser(game):
 
 @every_game
 def test_layout_has_a_place_for_every_cell(game):
-    layout = game.look.layout
+    layout = game.presentation.layout
     assert layout.shape in {"square", "hex", "point"}
     assert bool(layout.lines) == (layout.shape == "point")
     assert all(len({*ends}) == 2 and {*ends} <= set(range(len(layout.cells))) for ends in layout.lines)
@@ -311,14 +313,14 @@ def test_layout_has_a_place_for_every_cell(game):
 
 @every_game
 def test_every_position_and_move_has_a_picture_and_words(game):
-    n_cells = len(game.look.layout.cells)
+    n_cells = len(game.presentation.layout.cells)
     for position in positions_met(game, 50):
         assert len(game.pieces(position)) == n_cells
-        winning = game.look.winning_cells(position)
+        winning = game.presentation.winning_cells(position)
         assert set(winning) <= set(range(n_cells))
         assert not winning or game.is_terminal(position)
         legal = game.legal_moves(position)
-        beads = [game.look.bead(position, move) for move in legal]
+        beads = [game.presentation.bead(position, move) for move in legal]
         assert len(set(beads)) == len(beads)
         for move, bead in zip(legal, beads, strict=True):
             path = game.path(move)
@@ -326,7 +328,9 @@ def test_every_position_and_move_has_a_picture_and_words(game):
             assert set(path) <= set(range(n_cells))
             assert 0 <= bead.colour < 9
             assert bead.mark
-            assert all(game.look.layout.cells[cell].name in game.look.describe_move(move) for cell in path)
+            assert all(
+                game.presentation.layout.cells[cell].name in game.presentation.describe_move(move) for cell in path
+            )
 
 
 @registered_game
@@ -361,7 +365,7 @@ def test_facts_are_recorded(game):
 def test_flags_of_endless_play_agree(game):
     assert game.ply_limit > 0
     assert game.endless_winner is None or not game.always_ends
-    assert game.takes_boxes or not game.listable, "a machine can have a box for each position of a list"
+    assert game.supports_boxes or not game.listable, "a machine can have a box for each position of a list"
 
 
 @every_game
@@ -374,7 +378,7 @@ def test_game_that_always_ends_has_no_loops(game):
 @every_game
 def test_role_names_fit_into_sentences(game):
     """The names follow words such as "a win for", so they have no article and no full stop."""
-    for name in game.look.layout.role_names:
+    for name in game.presentation.layout.role_names:
         assert name == name.strip()
         assert name.partition(" ")[0].lower() not in {"the", "a", "an"}
         assert not name.endswith(".")

@@ -123,7 +123,7 @@ def test_how_a_game_ends(board, outcome, winning_cells):
     text, _, side = board.partition(":")
     position = Position(text, Side(int(side) - 1))
     assert GAME.outcome(position) == outcome
-    assert GAME.look.winning_cells(position) == winning_cells
+    assert GAME.presentation.winning_cells(position) == winning_cells
 
 
 def test_capture_of_all_pawns_is_a_separate_reason():
@@ -131,7 +131,7 @@ def test_capture_of_all_pawns_is_a_separate_reason():
     reasons = Counter(
         game.outcome(position).termination for position in positions_of(game) if game.is_terminal(position)
     )
-    assert set(reasons) == set(game.look.reasons)
+    assert set(reasons) == set(game.presentation.reasons)
     for position in positions_of(game):
         outcome = game.outcome(position)
         if outcome is not None and outcome.termination == "no_pawns":
@@ -145,7 +145,7 @@ def test_moves_are_written_as_two_squares_in_board_order():
     assert GAME.parse_move("b1b2") == Move(7, 4)
     after = GAME.play(start, Move(7, 4))
     assert [GAME.format_move(move) for move in GAME.legal_moves(after)] == ["a3a2", "a3b2", "c3b2", "c3c2"]
-    assert GAME.look.describe_move(Move(0, 4)) == "a3 to b2"
+    assert GAME.presentation.describe_move(Move(0, 4)) == "a3 to b2"
 
 
 @pytest.mark.parametrize(

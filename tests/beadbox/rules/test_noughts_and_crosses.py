@@ -162,7 +162,7 @@ def test_outcomes_have_the_winner_and_the_reason():
 def test_a_last_move_may_complete_two_lines():
     position = GAME.decode("XXXXOOXOO")
     assert GAME.outcome(position) == Outcome(Side.FIRST, "three_in_a_row")
-    assert GAME.look.winning_cells(position) == (0, 1, 2, 3, 6)
+    assert GAME.presentation.winning_cells(position) == (0, 1, 2, 3, 6)
 
 
 def test_the_empty_board_has_three_distinct_moves():
@@ -170,5 +170,5 @@ def test_the_empty_board_has_three_distinct_moves():
 
 
 def test_descriptions_of_moves():
-    assert GAME.look.describe_move(GAME.parse_move("1")) == "top left"
-    assert GAME.look.describe_move(GAME.parse_move("5")) == "centre"
+    assert GAME.presentation.describe_move(GAME.parse_move("1")) == "top left"
+    assert GAME.presentation.describe_move(GAME.parse_move("5")) == "centre"

@@ -59,14 +59,16 @@ def solution_of(slug: str):
 def counts_of(slug: str) -> tuple[list[int], list[int]]:
     """Return the numbers of positions and of classes: in each list of all of them, then of those that are not over."""
     game = GAMES[slug]
-    classes = {game.canonical(position) for position in game.reached}
-    return tuple([len(those), sum(not game.is_terminal(p) for p in those)] for those in (game.reached, classes))
+    classes = {game.canonical(position) for position in game.least_plies_by_position}
+    return tuple(
+        [len(those), sum(not game.is_terminal(p) for p in those)] for those in (game.least_plies_by_position, classes)
+    )
 
 
 def n_boxes_of(slug: str, n_ways) -> list[int]:
     """Return for each side the number of its classes of positions with more than one way to move, by ``n_ways``."""
     game = GAMES[slug]
-    boxes = {game.canonical(position) for position in game.reached if n_ways(game, position) > 1}
+    boxes = {game.canonical(position) for position in game.least_plies_by_position if n_ways(game, position) > 1}
     return [sum(position.side is side for position in boxes) for side in Side]
 
 
@@ -111,9 +113,13 @@ def test_won_and_lost_positions_of_dodgem():
     found, side = solution_of("dodgem"), graph_of("dodgem").side
     won = int((found.result == -1 - side).sum())
     game = GAMES["dodgem"]
-    over = [(game.outcome(position).winner, position.side) for position in game.reached if game.is_terminal(position)]
+    over = [
+        (game.outcome(position).winner, position.side)
+        for position in game.least_plies_by_position
+        if game.is_terminal(position)
+    ]
     won += sum(winner is mover for winner, mover in over)
-    assert [won, len(game.reached) - won] == [1123, 840]
+    assert [won, len(game.least_plies_by_position) - won] == [1123, 840]
 
 
 @pytest.mark.parametrize(("depth", "n"), list(enumerate(COUNTS["three-mens-morris-8-lines"]["perft"], 1)))
@@ -155,7 +161,7 @@ def test_best_responses(best):
 
 @pytest.mark.parametrize("slug", GAMES)
 def test_plies_are_the_least_numbers_of_moves(slug):
-    assert GAMES[slug].reached == reachable(GAMES[slug])
+    assert GAMES[slug].least_plies_by_position == reachable(GAMES[slug])
 
 
 IMPOSSIBLE_POSITIONS = [
@@ -221,5 +227,5 @@ def test_a_stuck_side_of_achi_loses_or_passes():
     assert losing.outcome(losing.decode(text)).winner is Side.SECOND
     position = passing.decode(text)
     (move,) = passing.legal_moves(position)
-    assert (passing.look.kind(move), passing.look.describe_action(position, move)) == ("pass", "Pass")
+    assert (passing.presentation.kind(move), passing.presentation.describe_action(position, move)) == ("pass", "Pass")
     assert passing.apply(position, move) == (position.board, Side.SECOND)

@@ -112,7 +112,7 @@ class TestGeometry:
         assert GAME.initial_position().side == SIDES[TABLES["firstPlayer"]]
 
     def test_neighbours_in_the_picture_are_a_unit_apart(self):
-        cells = GAME.look.layout.cells
+        cells = GAME.presentation.layout.cells
         for cell, neighbours in enumerate(geometry.NEIGHBOURS):
             for n in neighbours:
                 distance = complex(cells[cell].x - cells[n].x, cells[cell].y - cells[n].y)
@@ -482,14 +482,16 @@ class TestDisplay:
 
     def test_actions_on_the_same_cells_have_different_labels(self):
         kinds = {"3-0>3-1": "move", "3-0~": "flip", "1-0@3": "turn", "1-0>1-1@3": "turn"}
-        assert {text: ALL_OPTIONS_GAME.look.kind(ALL_OPTIONS_GAME.parse_move(text)) for text in kinds} == kinds
+        assert {text: ALL_OPTIONS_GAME.presentation.kind(ALL_OPTIONS_GAME.parse_move(text)) for text in kinds} == kinds
         words = {
             "3-0>3-1": "3-0 to 3-1",
             "3-0~": "3-0 flipped",
             "1-0@3": "1-0, turned to 3",
             "1-0>1-1@3": "1-0 to 1-1, turned to 3",
         }
-        assert {text: ALL_OPTIONS_GAME.look.describe_move(ALL_OPTIONS_GAME.parse_move(text)) for text in words} == words
+        assert {
+            text: ALL_OPTIONS_GAME.presentation.describe_move(ALL_OPTIONS_GAME.parse_move(text)) for text in words
+        } == words
 
     def test_descriptions_of_moves_name_the_pieces_on_the_board(self):
         board = position(
@@ -505,9 +507,11 @@ class TestDisplay:
             "1-0@0": "triangle 1-0 turns left",
             "1-0>1-1@4": "triangle 1-0 to 1-1, turns round",
         }
-        described = {text: ALL_OPTIONS_GAME.look.tell_move(board, ALL_OPTIONS_GAME.parse_move(text)) for text in words}
+        described = {
+            text: ALL_OPTIONS_GAME.presentation.tell_move(board, ALL_OPTIONS_GAME.parse_move(text)) for text in words
+        }
         assert described == words
-        assert [ALL_OPTIONS_GAME.look.mover(board, ALL_OPTIONS_GAME.parse_move(text)) for text in words] == [
+        assert [ALL_OPTIONS_GAME.presentation.mover(board, ALL_OPTIONS_GAME.parse_move(text)) for text in words] == [
             "R",
             "S",
             "R",
@@ -516,26 +520,26 @@ class TestDisplay:
             "T@1",
         ]
         assert (
-            ALL_OPTIONS_GAME.look.tell_move(board, ALL_OPTIONS_GAME.parse_move("5-5>5-4@0"))
+            ALL_OPTIONS_GAME.presentation.tell_move(board, ALL_OPTIONS_GAME.parse_move("5-5>5-4@0"))
             == "hexgon 5-5 to 5-4, turns left"
         )
 
     def test_notices_about_draws_and_repetitions(self):
-        assert GAME.look.notices(GAME.initial_position()) == {}
-        assert GAME.look.notices(position({"3-4": "R", "0-0": "r", "3-5": "t"}, WHITE)) == {
+        assert GAME.presentation.notices(GAME.initial_position()) == {}
+        assert GAME.presentation.notices(position({"3-4": "R", "0-0": "r", "3-5": "t"}, WHITE)) == {
             "check": "White is in check"
         }
-        race = GAME.look.notices(position({"3-4": "R", "0-0": "r"}, BLACK))
+        race = GAME.presentation.notices(position({"3-4": "R", "0-0": "r"}, BLACK))
         assert list(race) == ["escape_race"]
 
     def test_highlighted_cells_at_the_end_of_a_game(self):
         entered = GAME.play(position({"3-6": "R", "0-0": "r"}, WHITE), GAME.parse_move("3-6>3-8"))
-        assert GAME.look.winning_cells(entered) == (CELL["3-8"],)
+        assert GAME.presentation.winning_cells(entered) == (CELL["3-8"],)
         for entry in VECTORS["positions"]:
             current = Position(read_board(entry), SIDES[entry["toMove"]])
             if entry["status"]["reason"] in ("deadlock", "draglock") and not entry["flipModeEnabled"]:
                 lost = [cell for cell, code in enumerate(current.board) if code == Piece(current.side, RHOMBUS).code]
-                assert list(GAME.look.winning_cells(current)) == lost
+                assert list(GAME.presentation.winning_cells(current)) == lost
 
 
 def test_the_family_has_a_game_for_each_set_of_options():

@@ -228,7 +228,7 @@ def test_every_game_gives_advice_from_its_start(slug: str) -> None:
     game = game_get(slug)
     pieces = list(game.pieces(game.initial_position()))
     for board in (game.encode(game.initial_position()), pieces):
-        question = ADVISER.read(game, {"board": board, "playerColor": game.look.layout.roles[0]})
+        question = ADVISER.read(game, {"board": board, "playerColor": game.presentation.layout.roles[0]})
         answer = ADVISER.move(question, RandomSource(1), time_limit_s=0)
         legal = {game.format_move(move) for move in game.legal_moves(game.initial_position())}
         assert {view["move"] for view in answer["candidateMoves"]} == legal

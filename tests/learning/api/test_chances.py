@@ -120,11 +120,11 @@ def test_no_chance_of_a_machine_is_above_one(slug: str, kind: str, preset: str) 
     game, api, rng = game_get(slug), APIClient(), RandomSource(5)
     for side in [None] if KINDS[kind].live.either_side else list(Side):
         machine = machine_create(game=slug, side=side, name="M", preset=preset, is_public=True)
-        if game.takes_boxes:  # other games stay untrained, which is enough for a choice among all moves
+        if game.supports_boxes:  # other games stay untrained, which is enough for a choice among all moves
             trained_machine(machine, 20)
         scatter_beads(machine, seed=side or 0)
         address = f"/api/machines/{machine.pk}"
-        for chance in check_chances(api.get(f"{address}/strength"), at_least=game.takes_boxes).values():
+        for chance in check_chances(api.get(f"{address}/strength"), at_least=game.supports_boxes).values():
             assert chance["win"] + chance["draw"] + chance["loss"] == pytest.approx(1, abs=ROUNDING_ERROR)
         if side is not None:
             check_chances(api.get(f"{address}/progress"))

@@ -47,7 +47,7 @@ class LastWonRule:
 
     @classmethod
     def fits(cls, game):
-        return game.listable and game.takes_boxes
+        return game.listable and game.supports_boxes
 
     def require_suited(self, game):
         pass

@@ -274,7 +274,7 @@ class TestLiveMatches:
         learning = room_view(room_get(seated.room.code))["learning"]
         assert learning is not None
         (lesson_view,) = learning["lessons"]
-        assert (lesson_view["role"], lesson_view["result"]) == (GAME.look.layout.roles[side.other], "win")
+        assert (lesson_view["role"], lesson_view["result"]) == (GAME.presentation.layout.roles[side.other], "win")
         assert f"{np.count_nonzero(change)} of its weights change" in lesson_view["deed"]
         assert feature_text(int(np.argmax(np.abs(change)))) in lesson_view["deed"]
 

@@ -115,7 +115,7 @@ def test_the_database_allows_one_personal_machine_of_a_kind() -> None:
         Machine.objects.filter(pk=machine.pk).update(is_public=True)
 
 
-@pytest.mark.parametrize("game", [game for game in GAMES.values() if game.takes_boxes], ids=lambda game: game.slug)
+@pytest.mark.parametrize("game", [game for game in GAMES.values() if game.supports_boxes], ids=lambda game: game.slug)
 def test_every_game_with_boxes_has_a_machine_for_either_side(game: Any) -> None:
     for side in Side:
         seated = personal_machine_play(person=guest(), game=game.slug, side=side)

@@ -22,7 +22,7 @@ from beadbox.policies.registry import OPPONENTS
 from beadbox.rules.outcome import Side
 from beadbox.rules.registry import GAMES
 from beadbox.rules.romgon.rules import Romgon
-from beadbox.tournaments.contest import Contest, contest_played
+from beadbox.tournaments.contest import Contest, contest_by_moves
 from learning import tasks
 from learning.exceptions import EntryGoneError, TournamentRefusedError
 from learning.kinds.keyed_values.memory import value_errors, values_fetch_at
@@ -101,7 +101,7 @@ class TestResults:
         assert (pairing.first.name, pairing.second.name) == ("Medium engine", "One")
         values, rule = values_of(one), QRule()
         frozen = FrozenValues(rule, one.epsilon or 0, lambda keys: {key: values[key] for key in keys if key in values})
-        reference = contest_played(GAME, OPPONENTS["medium"], frozen, 3, RandomSource(8, 1))
+        reference = contest_by_moves(GAME, OPPONENTS["medium"], frozen, 3, RandomSource(8, 1))
         assert reference == Contest(pairing.n_first_wins, pairing.n_draws, pairing.n_second_wins, None)
 
     def test_games_equal_those_of_the_readable_machine(self) -> None:
@@ -118,7 +118,7 @@ class TestResults:
                 position = GAME.apply(position, move)
             n_first += end.winner is Side.FIRST
         frozen = FrozenValues(QRule(), 0.5, lambda keys: {})
-        reference = contest_played(GAME, frozen, OPPONENTS["easy"], 2, RandomSource(5))
+        reference = contest_by_moves(GAME, frozen, OPPONENTS["easy"], 2, RandomSource(5))
         assert reference is not None
         assert reference.first_wins == n_first
 

@@ -25,7 +25,7 @@ def documented_key(game: Romgon, position: Position, move: str) -> str:
     items = [
         f"{cell.id}:{piece[0].lower()}{'w' if piece[0].isupper() else 'b'}{'F' if '~' in piece else 'U'}"
         + "".join(re.findall(r"@\d", piece))
-        for cell, piece in zip(game.look.layout.cells, game.pieces(position), strict=True)
+        for cell, piece in zip(game.presentation.layout.cells, game.pieces(position), strict=True)
         if piece
     ]
     return f"{origin}-{target or origin}{turn or ''}#{'|'.join(items)}"

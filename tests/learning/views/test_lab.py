@@ -199,7 +199,7 @@ class TestCreation:
     def test_presets_are_grouped_by_the_games_that_they_play(self, client: Client, owner: Any) -> None:
         page = client.get("/machines/new")
         boxes, values, weights, tables = page.context["form"].kinds()
-        small_games = [game.name for slug, game in GAMES.items() if game.family == slug and game.takes_boxes]
+        small_games = [game.name for slug, game in GAMES.items() if game.family == slug and game.supports_boxes]
         assert (boxes["games"], values["games"]) == (small_games, ["Romgon"])
         assert (weights["games"], tables["games"]) == (["Romgon"], small_games)
         assert {preset.slug for preset in boxes["presets"]} == set(PRESETS)
@@ -209,7 +209,7 @@ class TestCreation:
         for group in (boxes, values, weights, tables):
             assert f'data-kind="{group["kind"]}"' in page.content.decode()
         assert page.context["kinds"] == {
-            game.slug: "boxes" if game.takes_boxes else "q-learning" for game in GAMES.values()
+            game.slug: "boxes" if game.supports_boxes else "q-learning" for game in GAMES.values()
         }
         labels = [label for _, label in page.context["form"].fields["game"].choices]
         assert len(labels) == len(set(labels))

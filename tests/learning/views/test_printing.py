@@ -204,7 +204,7 @@ class TestSheets:
         total_line = lines.index("All colours")
         n_by_colour = Counter(
             {
-                cabinet.game.look.bead(position, move).colour: 0
+                cabinet.game.presentation.bead(position, move).colour: 0
                 for key, _ in boxes_of(cabinet)
                 for position in [cabinet.game.decode(key)]
                 for move in cabinet.slot_labels(position)
@@ -213,7 +213,7 @@ class TestSheets:
         for key, beads in boxes_of(cabinet):
             position = cabinet.game.decode(key)
             for move, count in zip(cabinet.slot_labels(position), beads, strict=True):
-                n_by_colour[cabinet.game.look.bead(position, move).colour] += count
+                n_by_colour[cabinet.game.presentation.bead(position, move).colour] += count
         for colour, count in n_by_colour.items():
             row = next(i for i, line in enumerate(lines) if line.startswith(f"{BEADS[colour].name} ("))
             assert lines[row + 5] == f"{count:,}"
@@ -265,7 +265,7 @@ class TestSheets:
             boxes = [(key, list(range(len(beads)))) for key, beads in boxes]
         options = PrintOptions("A4", 70, 50, beads_now=True, many_beads=True)
         fronts, _ = fronts_of(cabinet, boxes, options)
-        face = Face.of(cabinet.game.look.layout, BEADS, 70 * MM, 50 * MM, fronts)
+        face = Face.of(cabinet.game.presentation.layout, BEADS, 70 * MM, 50 * MM, fronts)
         assert face.radius * LETTER_SIZE * CAPITAL >= 4 * MM - 1e-9
         for front in fronts:
             spots = spots_of(face, front)
@@ -277,7 +277,7 @@ class TestSheets:
                     distance = math.dist((spot.x, spot.y), (other.x, other.y))
                     assert distance > 1.85 * face.radius  # rings may touch, but letters never overlap
 
-    @pytest.mark.parametrize("slug", [slug for slug, game in GAMES.items() if game.takes_boxes and game.listable])
+    @pytest.mark.parametrize("slug", [slug for slug, game in GAMES.items() if game.supports_boxes and game.listable])
     def test_no_bead_lies_on_another(self, slug: str) -> None:
         for side, is_numbered in product(Side, (False, True)):
             cabinet = Cabinet(GAMES[slug], side, BoxRule())
@@ -285,7 +285,7 @@ class TestSheets:
                 front_of(cabinet, 1, cabinet.game.decode(key), list(range(1, len(beads) + 1)) if is_numbered else beads)
                 for key, beads in boxes_of(cabinet)
             ]
-            face = Face.of(cabinet.game.look.layout, BEADS, 80 * MM, 60 * MM, fronts)
+            face = Face.of(cabinet.game.presentation.layout, BEADS, 80 * MM, 60 * MM, fronts)
             assert face.radius * LETTER_SIZE * CAPITAL >= 4 * MM - 1e-9
             for front in fronts:
                 assert all(face.holds(spot) for spot in spots_of(face, front)), front

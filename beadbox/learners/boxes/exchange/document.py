@@ -122,7 +122,7 @@ def machine_from(
     side = _side_of(game, entries, positions, options.side)
     own_entries = [(e, p) for e, p in zip(entries, positions, strict=True) if game.side_to_move(p) == side]
     if not own_entries:
-        raise ExchangeError("", "no_box_of_side", role=game.look.layout.role_names[side])
+        raise ExchangeError("", "no_box_of_side", role=game.presentation.layout.role_names[side])
     rule, slug, stretched = options.rule, options.preset, ""
     assert rule is None or isinstance(rule, BoxRule), "the files of this format have boxes"
     if rule is None:
@@ -274,7 +274,7 @@ def _side_of(
     side = game.side_to_move(positions[0])
     for entry, position in zip(entries, positions, strict=True):
         if game.side_to_move(position) is not side:
-            roles = game.look.layout.role_names
+            roles = game.presentation.layout.role_names
             names = {"role": roles[side.other], "place": entries[0].where, "other": roles[side]}
             raise ExchangeError(entry.where, "both_sides", **names)
     return side
@@ -327,7 +327,7 @@ def _move_of(game: AnyGame, position: AnyPosition, key: str | int, where: str) -
 
 def _key_name(game: AnyGame, key: str | int) -> str:
     if isinstance(key, int):
-        cells = game.look.layout.cells
+        cells = game.presentation.layout.cells
         return cells[key].name if key < len(cells) else f"square {key + 1}"
     return shown(key)
 

@@ -49,7 +49,7 @@ def dump(data: MachineData) -> str:
         _, placement = cabinet.box_and_placement(image)
         merged = data.rule.merge_symmetric_moves
         classes = cabinet.slot_classes(box_position) if merged else [(move,) for move in game.legal_moves(box_position)]
-        beads = [0] * len(game.look.layout.cells)
+        beads = [0] * len(game.presentation.layout.cells)
         for moves, count in zip(classes, box.beads, strict=True):
             squares = sorted(_square(game, game.transform_move(move, placement)) for move in moves)
             share, remainder = divmod(count, len(squares))

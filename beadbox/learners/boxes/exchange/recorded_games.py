@@ -47,7 +47,7 @@ def _game(game: AnyGame, fields: shapes.GameFields, where: str) -> RecordedGame:
             raise ExchangeError(place, "move", problem=error.sentence) from None
         moves.append(move)
     winner = Side(fields.winner - 1) if isinstance(fields.winner, int) else None
-    outcome, to_move, roles = game.outcome(position), game.side_to_move(position), game.look.layout.role_names
+    outcome, to_move, roles = game.outcome(position), game.side_to_move(position), game.presentation.layout.role_names
     if outcome is None:
         if winner is not to_move.other:
             raise ExchangeError(f"{where}.winner", "gave_up", role=roles[to_move])

@@ -37,7 +37,7 @@ def front_of(cabinet: Cabinet, number: int, position: AnyPosition, beads: Sequen
         move_number=cabinet.move_number(position) + 1,
         pieces=game.pieces(position),
         slots=tuple(
-            Slot(game.look.bead(box, bead), game.path(move), n)
+            Slot(game.presentation.bead(box, bead), game.path(move), n)
             for bead, move, n in zip(printed, moves, beads, strict=True)
         ),
     )

@@ -74,7 +74,7 @@ def _sheet(canvas: Canvas, title: str, sheet: PupilSheet) -> None:
     ]
     if not fronts:
         return
-    face = Face.of(sheet.cabinet.game.look.layout, ink.BEADS, *BOX, fronts)
+    face = Face.of(sheet.cabinet.game.presentation.layout, ink.BEADS, *BOX, fronts)
     top = y - 12 * MM
     for index, (front, (caption, _, _)) in enumerate(zip(fronts, sheet.boxes, strict=True)):
         row, column = divmod(index, 2)

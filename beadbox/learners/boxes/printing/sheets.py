@@ -81,7 +81,7 @@ def sheets_write(
     sheet = Sheet.of(options.paper, options.width_mm, options.height_mm)
     fronts, totals = fronts_of(cabinet, boxes, options)
     glasses = [ink.BEADS[colour] for colour in options.colours]
-    face = Face.of(cabinet.game.look.layout, glasses, sheet.box_width, sheet.box_height, fronts)
+    face = Face.of(cabinet.game.presentation.layout, glasses, sheet.box_width, sheet.box_height, fronts)
     n_sheets = -(-len(fronts) // sheet.n_boxes)
     # Without times and random names in it, the same machine gives the same file.
     canvas = Canvas(out, pagesize=(sheet.width, sheet.height), pageCompression=1, invariant=1)
@@ -209,7 +209,7 @@ def _shopping_page(
     canvas.setFont(title.bold, ink.fitting(title.text, title.bold, 22, sheet.width - 2 * left))
     canvas.drawString(left, y, title.text)
     canvas.setFont(REGULAR, 11)
-    side = game.look.layout.role_names[cabinet.side]
+    side = game.presentation.layout.role_names[cabinet.side]
     beads = sum(totals.values())
     boxes = _count(len(fronts), "matchbox", "matchboxes")
     beads_note = "These are the beads it holds now." if options.beads_now else "These are the beads at the beginning."

@@ -24,7 +24,7 @@ class WinCounterRule:
 
     @classmethod
     def fits(cls, game):
-        return game.listable and game.takes_boxes
+        return game.listable and game.supports_boxes
 
     def require_suited(self, game):
         pass
