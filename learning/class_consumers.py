@@ -15,7 +15,7 @@ from games.live.consumers import PRINCIPAL_MAX_AGE_S, in_thread
 from learning.consumers import WatchConsumer
 from learning.kinds.class_table import classroom_table, record_closed_pupil_page, record_pupil_page, redact_table
 from learning.models import Classroom, Participant
-from learning.selectors.classrooms import classroom_seen, classroom_with_final
+from learning.selectors.classrooms import classroom_for_viewer, classroom_with_final
 from learning.states import ClassTable
 
 logger = logging.getLogger("learning.consumers")
@@ -79,7 +79,7 @@ class ClassConsumer(WatchConsumer):
 
     def found(self) -> Classroom:
         viewer = Principal.of(self.user_now())
-        classroom, self.pupil = classroom_seen(viewer, self.number)
+        classroom, self.pupil = classroom_for_viewer(viewer, self.number)
         self.is_teacher = viewer.user_id == classroom.teacher_id
         return classroom
 

@@ -19,7 +19,7 @@ from beadbox.rules.errors import UnknownGameError
 from beadbox.rules.game import AnyGame
 from beadbox.rules.registry import game_get
 
-RULES_TO_CHOOSE = PRESETS
+IMPORT_PRESETS = PRESETS
 """The presets, by slug, that a user can choose for a file without a rule; all such files have boxes."""
 READERS: dict[str, Callable[[dict[str, Any], AnyGame, Any, dict[str, Any], bool], Document]] = {
     kind: state.file_read for kind, state in STATES.items()

@@ -26,7 +26,7 @@ from learning.exceptions import AccountNotClosedError
 from learning.models import Machine
 from learning.services.accounts import account_close, is_above, needs_closing
 
-POWERS = ("is_staff", "is_superuser", "groups", "user_permissions")
+SUPERUSER_FIELDS = ("is_staff", "is_superuser", "groups", "user_permissions")
 """Fields that only superusers change: other staff could otherwise extend their own rights."""
 
 
@@ -122,8 +122,8 @@ class AccountAdmin(NameSearch, UserAdmin, CappedListAdmin):
     search_fields = ("username", "account_name__search__contains", "first_name", "last_name", "email")
 
     def get_readonly_fields(self, request: HttpRequest, obj: User | None = None) -> tuple[str, ...]:
-        """Return the fields of :data:`POWERS`, which are read-only except for superusers."""
-        return () if getattr(request.user, "is_superuser", False) else POWERS
+        """Return the fields of :data:`SUPERUSER_FIELDS`, which are read-only except for superusers."""
+        return () if getattr(request.user, "is_superuser", False) else SUPERUSER_FIELDS
 
     def has_change_permission(self, request: HttpRequest, obj: User | None = None) -> bool:
         """Return whether the viewer has the permission and the account is not above them (:func:`is_above`).
@@ -193,7 +193,7 @@ class AccountAdmin(NameSearch, UserAdmin, CappedListAdmin):
 
 
 @admin.register(Group)
-class PowersAdmin(GroupAdmin, CappedListAdmin):
+class GroupPermissionsAdmin(GroupAdmin, CappedListAdmin):
     """Groups and their permissions. Only superusers change them."""
 
     def has_add_permission(self, request: HttpRequest, obj: Group | None = None) -> bool:

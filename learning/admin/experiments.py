@@ -32,11 +32,11 @@ class ExperimentRunAdmin(ReadOnly, LargeTableAdmin):
     list_select_related = ("user",)
     actions = ("stop",)
 
-    def has_hold_permission(self, request: HttpRequest) -> bool:
+    def has_cancel_permission(self, request: HttpRequest) -> bool:
         """Return whether the viewer may change runs, which includes stopping them."""
         return request.user.has_perm("learning.change_experimentrun")
 
-    @admin.action(description="Stop the selected experiments", permissions=["hold"])
+    @admin.action(description="Stop the selected experiments", permissions=["cancel"])
     def stop(self, request: HttpRequest, queryset: QuerySet[ExperimentRun]) -> None:
         """Stop the active runs among the selected ones. A stopped experiment can be requested again."""
         active = list(queryset.filter(status__in=services_experiments.ACTIVE_STATUSES))

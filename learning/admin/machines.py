@@ -34,11 +34,11 @@ from learning.models import Machine
 from learning.services import machines as services
 from learning.services import runs as services_runs
 
-ACTION_GAMES = 10_000
+N_ACTION_GAMES = 10_000
 """Number of games of a run started from the list of machines; a machine's page can start other runs."""
 
 
-MAX_AT_ONCE = 200
+MAX_MACHINES_PER_ACTION = 200
 """Maximum number of machines that one action freezes, hides or deletes, each in its own transaction."""
 
 
@@ -104,10 +104,10 @@ class MachineAdmin(NameSearch, ReadOnly, WithRowFilter, CappedListAdmin):
         """Return whether the viewer may change machines, which includes training them."""
         return request.user.has_perm("learning.change_machine")
 
-    @admin.action(description=f"Train {ACTION_GAMES:,} games against a random player", permissions=["train"])
+    @admin.action(description=f"Train {N_ACTION_GAMES:,} games against a random player", permissions=["train"])
     def train(self, request: HttpRequest, queryset: QuerySet[Machine]) -> None:
         """Request a training run for each machine."""
-        stages = [services_runs.Stage("random", ACTION_GAMES)]
+        stages = [services_runs.Stage("random", N_ACTION_GAMES)]
         started = []
         for machine in queryset:
             try:
@@ -117,7 +117,7 @@ class MachineAdmin(NameSearch, ReadOnly, WithRowFilter, CappedListAdmin):
             else:
                 started.append(machine)
                 self.message_user(request, f"The training of {machine.name} has been asked for.", messages.SUCCESS)
-        log_each(request, started, f"Asked for a training of {ACTION_GAMES:,} games.")
+        log_each(request, started, f"Asked for a training of {N_ACTION_GAMES:,} games.")
 
     def has_erase_permission(self, request: HttpRequest) -> bool:
         """Return whether the viewer may delete machines."""
@@ -169,11 +169,11 @@ class MachineAdmin(NameSearch, ReadOnly, WithRowFilter, CappedListAdmin):
         self.message_user(request, f"{message} Machines changed: {len(changed)} of {len(machines)}.", messages.SUCCESS)
 
     def _selected(self, request: HttpRequest, queryset: QuerySet[Machine]) -> list[Machine]:
-        """Return the selected machines; if they exceed :data:`MAX_AT_ONCE`, show an error and return none."""
-        machines = list(queryset[: MAX_AT_ONCE + 1])
-        if len(machines) <= MAX_AT_ONCE:
+        """Return the selected machines; if there are too many for one action, show an error and return none."""
+        machines = list(queryset[: MAX_MACHINES_PER_ACTION + 1])
+        if len(machines) <= MAX_MACHINES_PER_ACTION:
             return machines
-        words = f"Choose at most {MAX_AT_ONCE} machines at once. Nothing has changed."
+        words = f"Choose at most {MAX_MACHINES_PER_ACTION} machines at once. Nothing has changed."
         self.message_user(request, words, messages.ERROR)
         return []
 

@@ -25,17 +25,17 @@ from learning.workers.jobs import JobKind, take_back, waiting_filter
 
 MAX_JOBS_SHOWN = 40
 """Maximum number of jobs listed for each kind, running jobs first. The counts above the list cover all jobs."""
-RELATED = {
+RELATIONS_TO_LOAD = {
     TrainingRun: ("machine", "started_by"),
     Pairing: ("tournament__owner",),
     ExperimentRun: ("user",),
     ClassFinal: ("classroom__teacher",),
 }
-PARENTS = {Pairing: "tournament", ClassFinal: "classroom"}
+PERMISSION_MODELS = {Pairing: "tournament", ClassFinal: "classroom"}
 """The models that give the permissions for jobs without an admin page."""
 
 
-def may(request: HttpRequest, act: str, kind: JobKind[Any]) -> bool:
+def has_job_permission(request: HttpRequest, act: str, kind: JobKind[Any]) -> bool:
     """Return whether the viewer has a permission for jobs of this kind, or for what they belong to.
 
     Args:
@@ -43,7 +43,7 @@ def may(request: HttpRequest, act: str, kind: JobKind[Any]) -> bool:
         act: ``view`` or ``change``.
         kind: the kind of job.
     """
-    model = PARENTS.get(kind.model, kind.model._meta.model_name)
+    model = PERMISSION_MODELS.get(kind.model, kind.model._meta.model_name)
     return request.user.has_perm(f"learning.{act}_{model}")
 
 
@@ -67,7 +67,7 @@ class JobLine:
 
 def queue(request: HttpRequest) -> HttpResponse:
     """Show all unfinished jobs of the kinds that the viewer may view, in a fixed number of queries."""
-    visible_kinds = [kind for kind in KINDS if may(request, "view", kind)]
+    visible_kinds = [kind for kind in KINDS if has_job_permission(request, "view", kind)]
     if not visible_kinds:
         raise PermissionDenied
     now = timezone.now()
@@ -80,9 +80,18 @@ def queue(request: HttpRequest) -> HttpResponse:
             waits=Count("pk", filter=waiting_filter(now) & ~is_lost),
             runs=Count("pk", filter=~waiting_filter(now)),
         )
-        jobs = rows.select_related(*RELATED[kind.model]).order_by("-status", "knocked_at", "pk")[:MAX_JOBS_SHOWN]
+        jobs = rows.select_related(*RELATIONS_TO_LOAD[kind.model]).order_by("-status", "knocked_at", "pk")[
+            :MAX_JOBS_SHOWN
+        ]
         lines = list(_lines(jobs, now))
-        kinds.append({"name": kind.slug, "counts": counts, "lines": lines, "may_change": may(request, "change", kind)})
+        kinds.append(
+            {
+                "name": kind.slug,
+                "counts": counts,
+                "lines": lines,
+                "may_change": has_job_permission(request, "change", kind),
+            }
+        )
     context = {
         **admin.site.each_context(request),
         "title": "Queue and leases",
@@ -96,7 +105,7 @@ def queue(request: HttpRequest) -> HttpResponse:
 def hand_back(request: HttpRequest, kind: str, job_id: int) -> HttpResponse:
     """Take a job from its worker; another worker continues from the last stored state."""
     job_kind: JobKind[Any] | None = next((known for known in KINDS if known.slug == kind), None)
-    if job_kind is not None and not may(request, "change", job_kind):
+    if job_kind is not None and not has_job_permission(request, "change", job_kind):
         raise PermissionDenied
     job = None if job_kind is None else job_kind.rows.filter(pk=job_id).first()
     if job_kind is None or job is None:

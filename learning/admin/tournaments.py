@@ -16,7 +16,7 @@ from learning.models import (
     Tournament,
     TournamentEntry,
 )
-from learning.selectors.tournaments import tournaments_counted
+from learning.selectors.tournaments import tournaments_with_counts
 from learning.services import tournaments as services_tournaments
 
 
@@ -57,9 +57,9 @@ class TournamentAdmin(ReadOnly, CappedListAdmin):
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Tournament]:
         """Annotate the number of pairings, in total and finished."""
-        return tournaments_counted(super().get_queryset(request))
+        return tournaments_with_counts(super().get_queryset(request))
 
-    def has_hold_permission(self, request: HttpRequest) -> bool:
+    def has_cancel_permission(self, request: HttpRequest) -> bool:
         """Return whether the viewer may change tournaments, which includes stopping them."""
         return request.user.has_perm("learning.change_tournament")
 
@@ -69,7 +69,7 @@ class TournamentAdmin(ReadOnly, CappedListAdmin):
         done, total = tournament.n_done, max(1, tournament.n_pairings)
         return format_html('<progress max="{}" value="{}"></progress> {} of {}', total, done, done, total)
 
-    @admin.action(description="Stop the selected tournaments", permissions=["hold"])
+    @admin.action(description="Stop the selected tournaments", permissions=["cancel"])
     def call_off(self, request: HttpRequest, queryset: QuerySet[Tournament]) -> None:
         """Stop the active tournaments among the selected ones; the games already played are kept."""
         active = list(queryset.filter(status=JobStatus.RUNNING))

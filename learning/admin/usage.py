@@ -12,26 +12,26 @@ from django.utils import timezone
 
 from learning.selectors import usage as selectors
 
-WITHIN = {"hour": timedelta(hours=1), "day": timedelta(days=1)}
-NEEDED = ("auth.view_user", "games.view_room")
+PERIODS = {"hour": timedelta(hours=1), "day": timedelta(days=1)}
+REQUIRED_PERMISSIONS = ("auth.view_user", "games.view_room")
 
 
 def usage(request: HttpRequest) -> HttpResponse:
-    """Show four tables: machines kept, games trained, matches played, and rooms opened by address."""
-    if not request.user.has_perms(NEEDED):
+    """Show four tables: stored machines, training games, matches, and rooms by the address that opened them."""
+    if not request.user.has_perms(REQUIRED_PERMISSIONS):
         raise PermissionDenied
     within = request.GET.get("within", "day")
-    within = within if within in WITHIN else "day"
-    since = timezone.now() - WITHIN[within]
+    within = within if within in PERIODS else "day"
+    since = timezone.now() - PERIODS[within]
     context = {
         **admin.site.each_context(request),
         "title": "Heaviest users",
         "within": within,
-        "choices": list(WITHIN),
-        "kept": selectors.heaviest_by_storage(),
-        "trained": selectors.heaviest_by_training(since),
-        "played": selectors.heaviest_by_matches(since),
-        "opened": selectors.heaviest_by_rooms(since),
+        "choices": list(PERIODS),
+        "by_storage": selectors.heaviest_by_storage(),
+        "by_training": selectors.heaviest_by_training(since),
+        "by_matches": selectors.heaviest_by_matches(since),
+        "by_rooms": selectors.heaviest_by_rooms(since),
         "rooms_read": selectors.MAX_ROOMS_READ,
         "may_block": request.user.has_perm("games.add_addressblock"),
     }

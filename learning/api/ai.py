@@ -37,7 +37,7 @@ class AiMoveView(OpenView):
             return advice.move_advice(advice_request, rng)
         machine, position = advice.machine_requested(advice_request, user_of(request))
         return advice.machine_advice(
-            advice_request, machine, kind_of(machine).live.frozen_policy(machine, position), rng
+            advice_request, machine, kind_of(machine).occupant_class.frozen_policy(machine, position), rng
         )
 
 

@@ -11,7 +11,7 @@ from games.live.api import PollingView
 from games.live.serializers import refusal_responses
 from learning.exceptions import NotYourClassError
 from learning.kinds.class_table import classroom_table, record_pupil_page, redact_table
-from learning.selectors.classrooms import classroom_seen
+from learning.selectors.classrooms import classroom_for_viewer
 from learning.states import ClassTable
 
 
@@ -25,7 +25,7 @@ class ClassTableView(PollingView):
     def get(self, request: Request, classroom_id: int) -> Response:
         """Return the pupils of the class in order of points, at most a second old."""
         viewer = Principal.of(request.user)
-        classroom, pupil = classroom_seen(viewer, int(classroom_id))
+        classroom, pupil = classroom_for_viewer(viewer, int(classroom_id))
         if pupil is not None:
             record_pupil_page(pupil.pk, "rest")
         return Response(redact_table(classroom_table(classroom), is_teacher=viewer.user_id == classroom.teacher_id))

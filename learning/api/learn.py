@@ -9,12 +9,12 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from beadbox.learners.boxes.training_address import KNOWN, address_parse
-from beadbox.learners.boxes.training_config import games_taught
+from beadbox.learners.boxes.training_address import ADDRESS_PARAMETERS, address_parse
+from beadbox.learners.boxes.training_config import teachable_games
 from games.accounts.throttles import LiveThrottle, WriteThrottle
 from games.live.serializers import parse_data, refusal_responses
 from learning.exceptions import MachineQuotaError, RunQuotaError
-from learning.selectors.code import learn_view
+from learning.selectors.code import training_address_view
 from learning.selectors.graphs import graph_view
 from learning.serializers.learn import (
     AddressSerializer,
@@ -25,8 +25,9 @@ from learning.serializers.learn import (
 from learning.serializers.machines import MachineSerializer
 from learning.services.learn import trained_machine_create
 
-ADDRESS = [
-    OpenApiParameter(name, str, description="A parameter of the page's address: docs/learn.md.") for name in KNOWN
+ADDRESS_SCHEMA = [
+    OpenApiParameter(name, str, description="A parameter of the page's address: docs/learn.md.")
+    for name in ADDRESS_PARAMETERS
 ]
 
 
@@ -40,10 +41,10 @@ class LearnView(APIView):
 class AddressView(LearnView):
     """The interpretation of an address of the training page."""
 
-    @extend_schema(parameters=ADDRESS, responses={200: AddressSerializer, **refusal_responses()})
+    @extend_schema(parameters=ADDRESS_SCHEMA, responses={200: AddressSerializer, **refusal_responses()})
     def get(self, request: Request) -> Response:
         """Return every part of an address; unusable parts are listed and replaced by the nearest valid value."""
-        return Response(learn_view(address_parse(request.query_params).to_json()))
+        return Response(training_address_view(address_parse(request.query_params).to_json()))
 
 
 class GraphView(LearnView):
@@ -53,7 +54,7 @@ class GraphView(LearnView):
     def get(self, request: Request) -> Response:
         """Return the graph of a game. It serves all sides, rules and teachers, and is cached for an hour."""
         query = parse_data(GraphAskedSerializer, request.query_params)
-        view = graph_view(games_taught()[query["game"]], reduced=query["reduce_symmetry"])
+        view = graph_view(teachable_games()[query["game"]], reduced=query["reduce_symmetry"])
         return Response(view, headers={"Cache-Control": "public, max-age=3600"})
 
 

@@ -19,7 +19,7 @@ from learning.access import run_for, runs_visible
 from learning.exceptions import MachineNotFoundError, MachineWrongSideError, RunOverError, RunQuotaError
 from learning.filters import RunFilter
 from learning.models import TrainingRun
-from learning.selectors.runs import STAGES, run_detail, run_view
+from learning.selectors.runs import STAGES_PREFETCH, run_detail, run_view
 from learning.serializers.runs import RunDetailSerializer, RunSerializer, RunStartSerializer
 from learning.services import runs as services_runs
 
@@ -34,7 +34,7 @@ class RunListView(GenericAPIView[TrainingRun]):
 
     def get_queryset(self) -> QuerySet[TrainingRun]:
         """Return the visible runs, newest first."""
-        return runs_visible(self.request.user).prefetch_related(STAGES).order_by("-pk")
+        return runs_visible(self.request.user).prefetch_related(STAGES_PREFETCH).order_by("-pk")
 
     @extend_schema(operation_id="training_runs_list", responses={200: RunSerializer(many=True)})
     def get(self, request: Request) -> Response:

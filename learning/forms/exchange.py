@@ -7,7 +7,7 @@ from typing import Any
 from django import forms
 
 from beadbox.learners.exchange.file_text import MAX_BYTES
-from beadbox.learners.formats import FORMATS, RULES_TO_CHOOSE
+from beadbox.learners.formats import FORMATS, IMPORT_PRESETS
 from beadbox.printing.ink import BEADS
 from beadbox.printing.options import N_COLOURS, PrintChoices, PrintOptions
 from beadbox.printing.paper import DEFAULT_MM, LARGEST_MM, PAPERS, SMALLEST_MM
@@ -126,7 +126,7 @@ class ImportForm(forms.Form):
         required=False,
         choices=[
             ("", "as in the file, or as its program learns"),
-            *((preset.slug, preset.name) for preset in RULES_TO_CHOOSE.values()),
+            *((preset.slug, preset.name) for preset in IMPORT_PRESETS.values()),
         ],
     )
 

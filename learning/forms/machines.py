@@ -181,7 +181,7 @@ class MachineForm(forms.Form):
 
     def sided(self) -> str:
         """Return the slugs of games with machines that play a fixed side, for which the form asks."""
-        kinds = [kind for kind in KINDS.values() if not kind.live.either_side]
+        kinds = [kind for kind in KINDS.values() if not kind.occupant_class.either_side]
         return " ".join(game.slug for game in GAMES.values() if any(kind.rule.fits(game) for kind in kinds))
 
     def _groups(self, kind: Kind) -> list[dict[str, Any]]:
@@ -230,7 +230,7 @@ class MachineForm(forms.Form):
             name for other in KINDS.values() for name in other.page.text.words if name not in kind.page.text.words
         ):
             self.errors.pop(name, None)
-        if kind.live.either_side:
+        if kind.occupant_class.either_side:
             self.errors.pop("side", None)
             cleaned["side"] = None
 

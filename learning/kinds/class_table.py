@@ -16,7 +16,7 @@ from games.models import Match, MatchStatus, Ply, Seat
 from learning.kinds.boxes.training import class_points, costliest_box_of, present_curve
 from learning.models import Classroom, Machine, Participant
 from learning.selectors.classrooms import final_of, pupils_of
-from learning.selectors.machines import curve_small
+from learning.selectors.machines import curve_svg_points
 from learning.states import ClassTable, FinalMark, Leader, PupilRow
 
 PRESENCE_S = 45
@@ -111,7 +111,7 @@ def _row(
         "draws": machine.n_draws,
         "losses": machine.n_losses,
         "points": exact,
-        "curve": curve_small(present_curve(machine, exact)) if machine.n_games else "",
+        "curve": curve_svg_points(present_curve(machine, exact)) if machine.n_games else "",
         "url": machine.get_absolute_url(),
         "stuck": stuck.get(pupil.guest, ""),
     }

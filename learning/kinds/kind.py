@@ -23,7 +23,7 @@ class Kind:
     rule: type[Rule]
     """The class of the kind's rules; ``rule.kind`` names the kind in the API and in files."""
     memory: KindMemory
-    live: type[KindLive]
+    occupant_class: type[KindLive]
     """The class of its machines in seats of live matches."""
     training: KindTraining
     files: KindFiles

@@ -17,7 +17,7 @@ from beadbox.rules.game import AnyGame
 from learning.exceptions import EntryGoneError, MachineFileError
 from learning.kinds.registry import kind_of, kind_of_rule, usual_kind
 from learning.models import Machine, TournamentEntry
-from learning.selectors.strength import Strength, strength_measured_last
+from learning.selectors.strength import Strength, strength_at_last_point
 from learning.storage.lessons import has_ledger_since
 
 FIRST_CHUNK_GAMES = 50_000
@@ -29,7 +29,7 @@ MAX_POINTS = 12
 def strength_without_games(machine: Machine) -> Strength:
     """Return the exact strength, or the latest measurement if strength is a sample. No games are played."""
     training = kind_of(machine).training
-    return training.strength(machine) if training.has_table(machine) else strength_measured_last(machine)
+    return training.strength(machine) if training.has_table(machine) else strength_at_last_point(machine)
 
 
 def opponent_machines(machine: Machine, among: QuerySet[Machine], limit: int = 100) -> list[Machine]:
@@ -44,7 +44,7 @@ def pairing_sentences(game: AnyGame, machines: Sequence[Machine]) -> str:
     """
     default_kind = usual_kind(game)
     kinds = {kind_of(machine) for machine in machines} or ({default_kind} if default_kind else set())
-    either_side = {kind.live.either_side for kind in kinds}
+    either_side = {kind.occupant_class.either_side for kind in kinds}
     if either_side == {True}:
         return "Here a machine plays either side, so every two machines meet twice."
     if True not in either_side:

@@ -27,7 +27,7 @@ class KindMemory(ABC):
 
     ledger: ClassVar[Ledger]
     """The table of changes, and how it is compacted."""
-    copies_rows: ClassVar[bool] = True
+    copy_duplicates_rows: ClassVar[bool] = True
     """Whether copying a machine copies its rows.
 
     If so, the original is locked during the copy, and ``n_values`` counts against the quota.
@@ -49,15 +49,15 @@ class KindMemory(ABC):
     def copy(self, original: Machine, copy: Machine) -> None:
         """Copy the original's memory into a new, empty machine; the copy's ledger begins with this memory."""
 
-    def unshare(self, machine: Machine) -> None:
-        """Give rows of their own to machines that share this machine's rows, before this machine forgets them."""
+    def end_sharing(self, machine: Machine) -> None:
+        """Give rows of their own to machines that share this machine's rows, before these rows are deleted."""
 
     @abstractmethod
-    def forget(self, machine: Machine) -> None:
+    def clear_rows(self, machine: Machine) -> None:
         """Delete the changes in the ledger, and the rows that are slow to delete with the machine's row."""
 
-    def reset(self, machine: Machine) -> None:
-        """Store the initial memory of a machine after :meth:`forget`."""
+    def store_initial_memory(self, machine: Machine) -> None:
+        """Store the initial memory of a machine after :meth:`clear_rows`."""
 
     def begins_fresh(self, machine: Machine) -> bool:
         """Whether the ledger begins with the memory of a new machine, and the library can make such a machine."""

@@ -16,7 +16,7 @@ from learning.exceptions import BoxNotFoundError, NoBoxesError
 from learning.models import Machine
 from learning.selectors.experiments import experiments_about
 from learning.selectors.snapshots import snapshots_summary
-from learning.selectors.strength import CURVE_AGAINST, Strength
+from learning.selectors.strength import CURVE_OPPONENTS, Strength
 from learning.states import Progress
 
 
@@ -137,10 +137,10 @@ class KindPage(ABC):
         sides = [Side(machine.side).other] if machine.side is not None else list(Side)
         context = {
             "machine": machine_facts(self, machine)
-            | {"keeps": machine.rule.keeps, "holds": self.content_phrase(machine)},
+            | {"memory_phrase": machine.rule.keeps, "content_phrase": self.content_phrase(machine)},
             "roles": [(layout.roles[side], layout.role_names[side]) for side in sides],
-            "kept": snapshots_summary(machine),
-            "strength": [(name, strength[slug]) for slug, name in CURVE_AGAINST.items() if slug in strength],
+            "snapshots_summary": snapshots_summary(machine),
+            "strength": [(name, strength[slug]) for slug, name in CURVE_OPPONENTS.items() if slug in strength],
             "experiments": experiments_about(machine.preset),
         }
         return Page("learning/machine_plain.html", context)

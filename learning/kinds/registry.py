@@ -23,7 +23,7 @@ def kind_register(kind: Kind) -> None:
     PRESETS_OF_KIND[slug] = kind.page.presets
     ALL_PRESETS.update(kind.page.presets)
     READERS[slug] = kind.files.read
-    LIVE[slug] = kind.live
+    LIVE[slug] = kind.occupant_class
 
 
 def usual_kind(game: AnyGame) -> Kind | None:

@@ -17,7 +17,7 @@ from beadbox.rules.play import MovePlayer
 from beadbox.strength.snapshots import Meeting, meeting
 from learning.exceptions import MachineWrongSideError, NoWeightsError, TrainingRefusedError
 from learning.models import Machine, TournamentEntry
-from learning.selectors.strength import Strength, strength_measured_last
+from learning.selectors.strength import Strength, strength_at_last_point
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +80,7 @@ class KindTraining(ABC):
 
         Exact strength is that of the present machine. Sampled strength is the result of the latest measurement.
         """
-        return strength_measured_last(machine)
+        return strength_at_last_point(machine)
 
     def meeting(self, game: AnyGame, player: MovePlayer, level: str) -> Meeting:
         """Return a function that plays a game of a snapshot (a player as from :meth:`entrant`) with a level."""

@@ -98,7 +98,7 @@ class MachinePlayer(Automaton):
     @property
     def kinds(self) -> list[Kind]:
         """The kinds of machine for which this player moves."""
-        return [kind for kind in KINDS.values() if kind.live.slug == self.slug]
+        return [kind for kind in KINDS.values() if kind.occupant_class.slug == self.slug]
 
     def plays(self, game: AnyGame) -> bool:
         return self.slug == MACHINE or any(kind.rule.fits(game) for kind in self.kinds)
@@ -153,7 +153,7 @@ class MachinePlayer(Automaton):
     def quotas_require(self, live: LiveMatch) -> None:
         machines = [player.machine for player in occupants(live, self.slug)]
         copies = [one for one in machines if one.room_id is not None and one.owner_id is None]
-        if any(kind_of(machine).memory.copies_rows for machine in copies):
+        if any(kind_of(machine).memory.copy_duplicates_rows for machine in copies):
             guests_values_require(_requester_guest(live), live.room.opened_from)
 
     def finish(self, matches: Sequence[LiveMatch]) -> None:

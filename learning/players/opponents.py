@@ -75,7 +75,7 @@ class SeatedOpponent(SeatPlayer):
             if level is not None and level.uses_learnt_value and ply is not None:
                 is_random = level.draws_random_move(RandomSource(live.match.seed, ply))
                 last_moves.append(LevelMove(seat.row, ply, level, is_random))
-        insights = (kind.live.level_insight(live, last_moves) for kind in KINDS.values() if last_moves)
+        insights = (kind.occupant_class.level_insight(live, last_moves) for kind in KINDS.values() if last_moves)
         return next((insight for insight in insights if insight is not None), None)
 
 

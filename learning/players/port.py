@@ -25,6 +25,6 @@ class Machines:
         """Make every player; the kinds of machine must have been registered."""
         self.players: list[Automaton] = [
             HousePlayer(),
-            *map(MachinePlayer, {kind.live.slug: kind for kind in KINDS.values()}),
+            *map(MachinePlayer, {kind.occupant_class.slug: kind for kind in KINDS.values()}),
             *map(OpponentPlayer, {**OPPONENTS, **LEVELS}),
         ]

@@ -77,7 +77,7 @@ def machine_requested(request: AdviceRequest, user: AnyUser) -> tuple[Machine, A
     machine = machine_for(user, _machine_ref(request.machine_ref), to="play")
     is_machines_turn = machine.side in (None, game.side_to_move(position)) or game.is_terminal(position)
     if machine.game != game.slug or not is_machines_turn:
-        raise AdviceError("Invalid machine", _what_machine_plays(machine))
+        raise AdviceError("Invalid machine", _machine_side_text(machine))
     return machine, position
 
 
@@ -176,7 +176,7 @@ def _game(fields: dict[str, Any]) -> AnyGame:
         raise AdviceError("Invalid game", str(error)) from None
 
 
-def _what_machine_plays(machine: Machine) -> str:
+def _machine_side_text(machine: Machine) -> str:
     return f"{machine.name} {machine.get_side_display()} in {machine.game_rules.full_name}."
 
 

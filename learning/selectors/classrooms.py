@@ -29,7 +29,7 @@ ANIMALS = (
 )
 
 
-FINAL_DEFERRED = ("classroom__final__found", "classroom__final__results")
+LARGE_FINAL_FIELDS = ("classroom__final__found", "classroom__final__results")
 """The large fields of a final, which only the page of the results and the projector read."""
 
 
@@ -93,7 +93,7 @@ def final_of(classroom: Classroom) -> ClassFinal | None:
         return None
 
 
-def final_shown(classroom: Classroom) -> ClassFinal | None:
+def final_on_pages(classroom: Classroom) -> ClassFinal | None:
     """Return the final that the pages of a class show: a finished one, until the class is opened again."""
     final = final_of(classroom)
     return final if final is not None and final.is_on_pages else None
@@ -111,7 +111,7 @@ def results_of(classroom: Classroom) -> ClassFinal:
     return final
 
 
-def classroom_seen(viewer: Principal, classroom_id: int) -> tuple[Classroom, Participant | None]:
+def classroom_for_viewer(viewer: Principal, classroom_id: int) -> tuple[Classroom, Participant | None]:
     """Return a class that the viewer may see, and the viewer as its pupil (``None`` for other viewers).
 
     The teacher, the pupils, and browsers that have opened its link may see it. For a pupil, one query is enough,
@@ -122,7 +122,9 @@ def classroom_seen(viewer: Principal, classroom_id: int) -> tuple[Classroom, Par
     """
     if viewer.guest is not None:
         pupils = (
-            Participant.objects.select_related("classroom__final").defer(*FINAL_DEFERRED).filter(classroom=classroom_id)
+            Participant.objects.select_related("classroom__final")
+            .defer(*LARGE_FINAL_FIELDS)
+            .filter(classroom=classroom_id)
         )
         pupil = pupils.filter(guest=viewer.guest, machine__isnull=False).first()
         if pupil is not None:
@@ -157,7 +159,7 @@ def classroom_on_screen(secret: str) -> Classroom:
     return classroom
 
 
-def code_find(text: str) -> Classroom | Participant:
+def find_by_code(text: str) -> Classroom | Participant:
     """Return the class with this code, or the pupil with this return code, as it was typed.
 
     Raises:
@@ -174,22 +176,22 @@ def code_find(text: str) -> Classroom | Participant:
     participant = _participants().filter(code=code).first()
     if participant is None:
         raise ClassNotFoundError
-    return _present(participant)
+    return _require_present(participant)
 
 
 def _participants() -> QuerySet[Participant]:
     related = ("classroom__final", "machine", "merged_into__classroom", "merged_into__machine")
-    return Participant.objects.select_related(*related).defer(*FINAL_DEFERRED)
+    return Participant.objects.select_related(*related).defer(*LARGE_FINAL_FIELDS)
 
 
-def _present(participant: Participant) -> Participant:
+def _require_present(participant: Participant) -> Participant:
     present = participant.merged_into or participant
     if present.machine_id is None:
         raise PupilRemovedError
     return present
 
 
-def participant_now(pupil: PupilFacts | None, guest: str) -> Participant:
+def participant_of_browser(pupil: PupilFacts | None, guest: str) -> Participant:
     """Return the pupil of a browser, with the class and the machine.
 
     Args:
@@ -205,4 +207,4 @@ def participant_now(pupil: PupilFacts | None, guest: str) -> Participant:
         raise NoPupilError
     if participant.guest.hex != guest and participant.merged_into is None:
         raise NoPupilError("This machine is now at another device. Type your return code to get it back.")
-    return _present(participant)
+    return _require_present(participant)

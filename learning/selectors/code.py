@@ -19,7 +19,7 @@ from learning.models import ExperimentRun, Tournament, TournamentFormat
 MAX_LINES = 30
 MAX_LINES_PER_ENTRY = 3
 """Additional lines that the program of a tournament may have for each of its machines."""
-LINE_LENGTH = 79
+MAX_LINE_CHARACTERS = 79
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +120,7 @@ def _learner_steps(address: Mapping[str, object], name: str, rule: Rule) -> Iter
     yield Training(name, "games", teacher, "seed", is_machine, is_machine)
 
 
-def learn_view(address: dict[str, object]) -> dict[str, object]:
+def training_address_view(address: dict[str, object]) -> dict[str, object]:
     """Return the JSON of an address of *Watch it learn*, with the Python program that trains the same machine."""
     return address | {"code": learn_code(address)}
 
@@ -129,8 +129,8 @@ def experiment_code(run: ExperimentRun) -> str | None:
     """Return the program that repeats a run; ``None`` if the experiment's edition is no longer the present one."""
     if run.edition != EXPERIMENTS[run.experiment].edition:
         return None
-    arguments = [_literal(run.experiment), *_named({"seed": run.seed, **run.parameters})]
-    return program([_bracketed("result = bb.experiment(", arguments, ")"), 'print(*result.findings, sep="\\n")'])
+    arguments = [_literal(run.experiment), *_keyword_arguments({"seed": run.seed, **run.parameters})]
+    return program([_bracket("result = bb.experiment(", arguments, ")"), 'print(*result.findings, sep="\\n")'])
 
 
 def tournament_code(tournament: Tournament, players: Mapping[str, Sequence[Step] | str]) -> str:
@@ -148,8 +148,8 @@ def tournament_code(tournament: Tournament, players: Mapping[str, Sequence[Step]
         for name, player in players.items()
     ]
     parts += [
-        _bracketed("players = {", entries, "}"),
-        f"standings = bb.{function}(players, {', '.join(_named(rounds | options))})",
+        _bracket("players = {", entries, "}"),
+        f"standings = bb.{function}(players, {', '.join(_keyword_arguments(rounds | options))})",
         'print(*standings.rows(), sep="\\n")',
     ]
     return program(parts, "beadbox[tournament]" if is_swiss else "beadbox")
@@ -165,25 +165,25 @@ def _new_machine_code(name: str, game: str, side: Side | None, rule: Rule | str)
             return f"{start}{_literal(slug)})"
     usual = type(rule)().to_json()
     own = {field: value for field, value in rule.to_json().items() if field == "kind" or value != usual[field]}
-    return _bracketed(f"{start}{{", [f"{_literal(field)}: {_literal(value)}" for field, value in own.items()], "})")
+    return _bracket(f"{start}{{", [f"{_literal(field)}: {_literal(value)}" for field, value in own.items()], "})")
 
 
-def _bracketed(opening: str, items: Sequence[str], closing: str) -> str:
+def _bracket(opening: str, items: Sequence[str], closing: str) -> str:
     """Return items between brackets: on one line if they fit, otherwise on lines between those of the brackets."""
     whole = f"{opening}{', '.join(items)}{closing}"
-    if len(whole) <= LINE_LENGTH:
+    if len(whole) <= MAX_LINE_CHARACTERS:
         return whole
     lines = [opening]
     for item in items:
         longer = f"{lines[-1]} {item},"
-        if len(lines) > 1 and len(longer) <= LINE_LENGTH:
+        if len(lines) > 1 and len(longer) <= MAX_LINE_CHARACTERS:
             lines[-1] = longer
         else:
             lines.append(f"    {item},")
     return "\n".join([*lines, closing])
 
 
-def _named(arguments: Mapping[str, object]) -> list[str]:
+def _keyword_arguments(arguments: Mapping[str, object]) -> list[str]:
     return [f"{name}={_literal(value)}" for name, value in arguments.items()]
 
 

@@ -20,7 +20,7 @@ LAST_DAY = "28-31/01"
 
 The step ``/01`` marks it: the days ``28-31/01`` of a user are stored as ``28-31``.
 """
-SHIFT = timedelta(hours=3)
+MAX_CLOCK_CHANGE = timedelta(hours=3)
 """A time longer than every change of clocks."""
 MAX_DAYS = 366 * 41
 """Maximum number of days searched. 29 February falls on each weekday within 40 years, even if 2100 is among them."""
@@ -63,7 +63,7 @@ class Crontab:
         Raises:
             CrontabError: no due moment comes.
         """
-        search_begin = moment.astimezone(self.zone).replace(tzinfo=None) - SHIFT
+        search_begin = moment.astimezone(self.zone).replace(tzinfo=None) - MAX_CLOCK_CHANGE
         for number in range(MAX_DAYS):
             day = search_begin.date() + number * _DAY
             if self._has(day):
@@ -92,7 +92,7 @@ class Crontab:
                     yield later
 
 
-def crontab_read(text: str) -> dict[str, str]:
+def crontab_parse(text: str) -> dict[str, str]:
     """Parse the text of a crontab; return its five fields by name, in the form that Celery reads.
 
     Sunday as 7 becomes 0, and the last day of the month becomes ``LAST_DAY``.
@@ -104,12 +104,12 @@ def crontab_read(text: str) -> dict[str, str]:
     if len(words) != len(CRONTAB_FIELDS):
         raise CrontabError("Please give five fields: minute, hour, day of month, month, day of week, as in 0 3 * * *.")
     return {
-        name: ",".join(_part(name, part) for part in word.lower().split(","))
+        name: ",".join(_parse_part(name, part) for part in word.lower().split(","))
         for name, word in zip(CRONTAB_FIELDS, words, strict=True)
     }
 
 
-def crontab_written(fields: dict[str, str]) -> str:
+def crontab_format(fields: dict[str, str]) -> str:
     """Return the text of a crontab from its five fields, as a person writes it."""
     days = ",".join("L" if day == LAST_DAY else day for day in fields["day_of_month"].split(","))
     return " ".join({**fields, "day_of_month": days}[name] for name in CRONTAB_FIELDS)
@@ -123,7 +123,7 @@ def has_both_days(day_of_month: str, day_of_week: str) -> bool:
     return not (day_of_month.startswith("*") or day_of_week.startswith("*"))
 
 
-def _part(name: str, part: str) -> str:
+def _parse_part(name: str, part: str) -> str:
     if name == "day_of_month" and part in ("l", "last"):
         return LAST_DAY
     number = rf"\d{{1,2}}|(?:{_NAMES[name]})[a-z]*" if name in _NAMES else r"\d{1,2}"

@@ -53,10 +53,10 @@ def experiment_run_for(run_id: int) -> ExperimentRun:
 
 def experiment_run_latest(experiment: AnyExperiment) -> ExperimentRun | None:
     """Return the newest finished run of this experiment's present edition; ``None`` if there is none."""
-    return experiment_finished(experiment).first()
+    return experiment_runs_finished(experiment).first()
 
 
-def experiment_finished(experiment: AnyExperiment) -> QuerySet[ExperimentRun]:
+def experiment_runs_finished(experiment: AnyExperiment) -> QuerySet[ExperimentRun]:
     """Return the runs of this experiment's present edition that have a result, newest first."""
     finished = ExperimentRun.objects.filter(
         experiment=experiment.slug, edition=experiment.edition, status=JobStatus.FINISHED

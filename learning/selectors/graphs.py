@@ -18,7 +18,7 @@ from beadbox.rules.game import AnyGame, AnyMove, AnyPosition, Symmetry
 from beadbox.rules.outcome import Side
 from beadbox.strength.graph import Graph, graph_compile
 
-EVERY_MOVE = "random"
+RANDOM_OPPONENT = "random"
 """Slug of the opponent that may play every legal move, so that the graph needs no list of its replies."""
 
 Step = tuple[Any, tuple[tuple[int, str | None], ...]]
@@ -61,14 +61,14 @@ def graph_view(game: AnyGame, *, reduced: bool) -> dict[str, Any]:
         "pieces": {text: piece for piece, text in pieces.items()},
         "start": "".join(pieces[piece] for piece in game.pieces(start)),
         "start_turn": symmetries.index(game.placement(start)) if reduced else 0,
-        "side": _packed(graph.side.tolist()),
-        "ply": _packed(game.ply(position) for position in graph.positions),
-        "n_moves": _packed(np.diff(graph.indptr).tolist()),
-        "end": _packed(max(-after, 0) for after in graph.successor.tolist()),
-        "slot": _packed(slots),
-        "step": _packed(steps_of_edges),
-        "turn": _packed(turns),
-        "bead": _packed(beads_of_edges),
+        "side": _pack(graph.side.tolist()),
+        "ply": _pack(game.ply(position) for position in graph.positions),
+        "n_moves": _pack(np.diff(graph.indptr).tolist()),
+        "end": _pack(max(-after, 0) for after in graph.successor.tolist()),
+        "slot": _pack(slots),
+        "step": _pack(steps_of_edges),
+        "turn": _pack(turns),
+        "bead": _pack(beads_of_edges),
         "beads": list(beads),
         "steps": [
             {
@@ -84,11 +84,11 @@ def graph_view(game: AnyGame, *, reduced: bool) -> dict[str, Any]:
             for symmetry in symmetries
         ],
         **({} if game.always_ends else {"limit": game.ply_limit, "endless": -graph.endless}),
-        "replies": {slug: _packed(_replies(graph, step)) for slug, step in UNIFORM.items() if slug != EVERY_MOVE},
+        "replies": {slug: _pack(_replies(graph, step)) for slug, step in UNIFORM.items() if slug != RANDOM_OPPONENT},
     }
 
 
-def _packed(numbers: Iterable[int]) -> str:
+def _pack(numbers: Iterable[int]) -> str:
     """Encode small whole numbers as text, one character each, "0" for 0: half the size of a JSON list."""
     return "".join(chr(ord("0") + number) for number in numbers)
 

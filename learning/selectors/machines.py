@@ -114,7 +114,7 @@ def personal_machines_of(user: AnyUser) -> list[Machine]:
     return [] if is_owned is None else list(Machine.objects.filter(is_owned, is_pupil=True).order_by("pk"))
 
 
-COPIES_OF = """
+COPIES_SQL = """
     SELECT machine.id, machine.n_values FROM learning_machine AS machine JOIN games_room AS room
         ON room.id = machine.room_id
     WHERE {} AND {}
@@ -135,10 +135,10 @@ def copies_of(owner: RoomOwner, *, guests_alone: bool = False) -> list[tuple[int
     room_condition, values = room_condition_of(owner)
     machine_condition = "machine.owner_id IS NULL" if guests_alone else "true"
     with connection.cursor() as cursor:
-        return list(cursor.execute(COPIES_OF.format(room_condition, machine_condition), values).fetchall())
+        return list(cursor.execute(COPIES_SQL.format(room_condition, machine_condition), values).fetchall())
 
 
-def machine_list_seen(user: AnyUser | None, game: str, limit: int = 200) -> list[Machine]:
+def machine_list_visible(user: AnyUser | None, game: str, limit: int = 200) -> list[Machine]:
     """Return at most ``limit`` machines of a game that a list may show to this user, ordered by name."""
     return list(machines_visible(user).filter(game=game).order_by("name", "pk")[:limit])
 
@@ -155,7 +155,7 @@ def machine_list_own(viewer: Principal, limit: int) -> list[Machine]:
     return list(machines.select_related("owner", "standing").order_by("-standing__games", "-pk")[:limit])
 
 
-def card_facts(machine: Machine) -> dict[str, object]:
+def machine_card(machine: Machine) -> dict[str, object]:
     """Return the template context of a machine's card."""
     return {
         "id": machine.pk,
@@ -173,7 +173,7 @@ def lesson_span(machine: Machine) -> tuple[int, int]:
     return machine.n_known_from, machine.n_lessons
 
 
-def lessons_missing() -> list[int]:
+def damaged_ledgers() -> list[int]:
     """Return the ids of machines with a damaged ledger; in a correct database the list is empty.
 
     The numbers of a ledger must have no gap: a lesson stands for ``stands_for`` numbers, and the next lesson follows.
@@ -192,7 +192,7 @@ def lessons_missing() -> list[int]:
         return [machine_id for (machine_id,) in cursor.fetchall()]
 
 
-def games_at(machine: Machine, number: int) -> int:
+def n_games_after_lesson(machine: Machine, number: int) -> int:
     """Return the number of games that the machine had played after the lesson of this number."""
     tally = machine.lessons.filter(number__gt=number).aggregate(
         n=Sum(F("n_wins") + F("n_draws") + F("n_losses"), default=0)
@@ -255,7 +255,7 @@ def lesson_line_at(machine: Machine, number: int, viewer: Principal) -> dict[str
     return None if lesson is None else lesson_line(lesson, is_hidden=lesson.is_hidden)
 
 
-def machine_loss(machine: Machine) -> dict[str, int]:
+def machine_deletion_counts(machine: Machine) -> dict[str, int]:
     """Return the numbers of rows that a deletion of the machine deletes, and of runs that the deletion stops."""
     return {
         "games": machine.n_games,
@@ -284,13 +284,13 @@ def machine_rows(machines: Sequence[Machine]) -> list[dict[str, Any]]:
             "is_public": machine.is_public,
             "is_exact": machine.game_rules.listable,
             "standing": machine.standing,
-            "curve": curve_small(machine.standing.points),
+            "curve": curve_svg_points(machine.standing.points),
         }
         for machine in machines
     ]
 
 
-def curve_small(points: Sequence[tuple[float, float]]) -> str:
+def curve_svg_points(points: Sequence[tuple[float, float]]) -> str:
     """Return a curve as the points of an SVG polyline in a box of 100 × 30.
 
     The horizontal axis is the square root of the number of games, and the vertical axis the score, from 0 to 1.
@@ -299,7 +299,7 @@ def curve_small(points: Sequence[tuple[float, float]]) -> str:
     return " ".join(f"{100 * sqrt(games / max_games):.1f},{30 * (1 - score):.1f}" for games, score in points)
 
 
-def machine_list_found(user: AnyUser | None, text: str, compared: Sequence[Machine], limit: int = 12) -> list[Machine]:
+def machine_list_search(user: AnyUser | None, text: str, compared: Sequence[Machine], limit: int = 12) -> list[Machine]:
     """Return visible machines with this text in their name, to be compared with the machines ``compared``.
 
     Machines of the same games come first. The machines ``compared`` are left out.

@@ -22,21 +22,21 @@ def lesson_summary(name: str, result: str, effect: str, *, changed: bool) -> Les
         effect: the effect on the machine's memory, as a sentence.
         changed: whether the lesson changed the memory.
     """
-    ended = {"win": "won", "draw": "drew", "loss": "lost"}[result]
-    how = f": {effect[0].lower()}{effect[1:]}" if changed else f". {effect}"
-    return {"result": result, "sentence": f"{name} {ended}{how}", "deed": effect}
+    verb = {"win": "won", "draw": "drew", "loss": "lost"}[result]
+    continuation = f": {effect[0].lower()}{effect[1:]}" if changed else f". {effect}"
+    return {"result": result, "sentence": f"{name} {verb}{continuation}", "deed": effect}
 
 
-def nothing_learnt(match: Match, machine: Machine, what: str) -> str:
+def nothing_learnt(match: Match, machine: Machine, noun: str) -> str:
     """Return the sentence that explains why the machine's ledger has no lesson of a match.
 
-    ``what`` names the contents of the memory: beads, for example.
+    ``noun`` is the word for the contents of the memory, such as beads.
     """
     if machine.folded_at and match.finished_at is not None and match.finished_at <= machine.folded_at:
-        return f"This match was long ago. Its lesson is in the {what}, but no longer listed game by game."
+        return f"This match was long ago. Its lesson is in the {noun}, but no longer listed game by game."
     if machine.learns:
-        return f"The machine was frozen then, or was reset later. It has no {what} of this match."
-    return f"The machine is frozen, so its {what} do not change."
+        return f"The machine was frozen then, or was reset later. It has no {noun} of this match."
+    return f"The machine is frozen, so its {noun} do not change."
 
 
 def match_sentence(match: Match, own_side: int | None) -> str:

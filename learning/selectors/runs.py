@@ -19,7 +19,7 @@ from learning.access import machines_visible, may_see
 from learning.models import CurvePoint, JobStatus, Machine, RunStage, TrainingRun
 from learning.states import PointState, RunProgress, RunState, ShareState
 
-STAGES = "stages__opponent_machine"
+STAGES_PREFETCH = "stages__opponent_machine"
 """Relation to prefetch with the runs that :func:`run_view` or :func:`run_line` shows."""
 
 
@@ -145,13 +145,13 @@ def run_line(run: TrainingRun, viewer: Principal) -> dict[str, object]:
     }
 
 
-def run_list_going_on(user: AnyUser, limit: int = 5) -> list[TrainingRun]:
+def run_list_running(user: AnyUser, limit: int = 5) -> list[TrainingRun]:
     """Return the running training runs of machines that a list may show to this user, newest first."""
     runs = TrainingRun.objects.filter(status=JobStatus.RUNNING, machine__in=machines_visible(user))
     return list(runs.select_related("machine").order_by("-pk")[:limit])
 
 
-def run_going_on(run: TrainingRun) -> dict[str, object]:
+def running_run_line(run: TrainingRun) -> dict[str, object]:
     """Return a run as a line of the list of running trainings."""
     return {
         "url": reverse("run", args=[run.pk]),
@@ -163,7 +163,7 @@ def run_going_on(run: TrainingRun) -> dict[str, object]:
 
 def run_list_of(machine: Machine, limit: int = 20) -> list[TrainingRun]:
     """Return the machine's latest training runs, at most ``limit``, newest first, with their stages."""
-    return list(machine.runs.prefetch_related(STAGES).order_by("-pk")[:limit])
+    return list(machine.runs.prefetch_related(STAGES_PREFETCH).order_by("-pk")[:limit])
 
 
 def run_list_open(machine: Machine) -> list[TrainingRun]:

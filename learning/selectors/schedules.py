@@ -21,9 +21,9 @@ from games.live.room_state import HIDDEN_MACHINE_TEXT
 from learning.access import may_see, staff_may
 from learning.exceptions import ScheduleNotFoundError
 from learning.models import Machine, Schedule
-from learning.selectors.crontabs import CRONTAB_FIELDS, LAST_DAY, Crontab, crontab_written, has_both_days
+from learning.selectors.crontabs import CRONTAB_FIELDS, LAST_DAY, Crontab, crontab_format, has_both_days
 
-N_NEXT = 5
+N_NEXT_RUNS = 5
 
 
 ScheduleUse = Literal["view", "change", "delete"]
@@ -67,7 +67,7 @@ def due_after(task: PeriodicTask, moment: datetime) -> datetime:
 
 
 @lru_cache(256)
-def crontab_parsed(fields: tuple[str, ...], zone: str) -> Crontab:
+def crontab_from_fields(fields: tuple[str, ...], zone: str) -> Crontab:
     """Return the crontab with these five fields, as Celery stores them (``CRONTAB_FIELDS``), in a named time zone."""
     minute, hour, month_days, month, weekdays = fields
     days = [part for part in month_days.split(",") if part != LAST_DAY]
@@ -85,15 +85,15 @@ def crontab_parsed(fields: tuple[str, ...], zone: str) -> Crontab:
 
 
 def _crontab_of(row: CrontabSchedule) -> Crontab:
-    return crontab_parsed(tuple(getattr(row, name) for name in CRONTAB_FIELDS), str(row.timezone))
+    return crontab_from_fields(tuple(getattr(row, name) for name in CRONTAB_FIELDS), str(row.timezone))
 
 
-def next_runs(schedule: Schedule, n: int = N_NEXT) -> list[datetime]:
+def next_runs(schedule: Schedule, n: int = N_NEXT_RUNS) -> list[datetime]:
     """Return the next ``n`` moments at which a schedule starts a run; none while it is paused."""
-    return list(islice(_due(schedule), n)) if schedule.task.enabled else []
+    return list(islice(_due_moments(schedule), n)) if schedule.task.enabled else []
 
 
-def _due(schedule: Schedule) -> Iterator[datetime]:
+def _due_moments(schedule: Schedule) -> Iterator[datetime]:
     moment = schedule.next_at
     while True:
         yield moment
@@ -105,7 +105,7 @@ def crontab_text(task: PeriodicTask) -> str:
     row = task.crontab
     if row is None:
         return ""
-    return crontab_written({name: getattr(row, name) for name in CRONTAB_FIELDS})
+    return crontab_format({name: getattr(row, name) for name in CRONTAB_FIELDS})
 
 
 def timezone_of(task: PeriodicTask) -> str | None:
@@ -122,7 +122,7 @@ def timezone_usual(user: AnyUser) -> str:
 def schedule_view(schedule: Schedule, viewer: Principal) -> dict[str, Any]:
     """Return a schedule as the API shows it to this viewer; hidden opponents have neither name nor id."""
     task = schedule.task
-    stages = opponents_named(schedule.stages, viewer)
+    stages = stages_with_names(schedule.stages, viewer)
     run = schedule.last_run
     return {
         "id": schedule.pk,
@@ -172,7 +172,7 @@ def _days(row: CrontabSchedule) -> str:
     return f"on {', '.join(days)} and {last}" if days else f"on {last}"
 
 
-def opponents_named(stages: Iterable[dict[str, Any]], viewer: Principal) -> list[dict[str, Any]]:
+def stages_with_names(stages: Iterable[dict[str, Any]], viewer: Principal) -> list[dict[str, Any]]:
     """Return the stages of a schedule, each with the ``name`` of its opponent; at most one query.
 
     The name of a deleted machine is "a deleted machine". A machine that the viewer may not see has neither name nor id:
@@ -197,7 +197,7 @@ def opponents_named(stages: Iterable[dict[str, Any]], viewer: Principal) -> list
 
 def schedule_line(schedule: Schedule, viewer: Principal) -> dict[str, object]:
     """Return a schedule as a line of a list and as the head of its page, redacted for this viewer."""
-    stages = opponents_named(schedule.stages, viewer)
+    stages = stages_with_names(schedule.stages, viewer)
     crontab_row = schedule.task.crontab
     return {
         "id": schedule.pk,

@@ -17,7 +17,7 @@ from beadbox.strength.graph import Graph
 from learning.models import CurvePoint, Machine
 
 STRENGTH_OPPONENTS = ("random", "win-block", "perfect")
-CURVE_AGAINST = {
+CURVE_OPPONENTS = {
     "random": "Random play",
     "win_block": "Win or block",
     "medium": "The medium engine",
@@ -71,17 +71,17 @@ def figure_key(figure: str, machine: Machine) -> str:
     return f"{figure}:{machine.pk}:{machine.created_at.timestamp()}:{machine.n_lessons}"
 
 
-def strength_cached(machine: Machine, work_out: Callable[[], Strength]) -> Strength:
-    """Return the strength of a machine from the cache; after each lesson, ``work_out`` computes it again."""
+def strength_cached(machine: Machine, compute: Callable[[], Strength]) -> Strength:
+    """Return the strength of a machine from the cache; after each lesson, ``compute`` computes it again."""
     key = figure_key("strength", machine)
     strength: Strength | None = cache.get(key)
     if strength is None:
-        strength = work_out()
+        strength = compute()
         cache.set(key, strength, STRENGTH_CACHE_S)
     return strength
 
 
-def strength_measured_last(machine: Machine) -> Strength:
+def strength_at_last_point(machine: Machine) -> Strength:
     """Return the strength at the last point of a machine's curves; empty if the machine was never trained.
 
     Pages use this strength if games of a machine take too long to be played while a page waits.
@@ -91,5 +91,5 @@ def strength_measured_last(machine: Machine) -> Strength:
 
 
 def exact_opponents() -> dict[str, UniformOpponent]:
-    """Return the opponents of exact strength by their keys in :data:`CURVE_AGAINST`."""
+    """Return the opponents of exact strength by their keys in :data:`CURVE_OPPONENTS`."""
     return {slug.replace("-", "_"): UNIFORM[slug] for slug in STRENGTH_OPPONENTS}

@@ -54,7 +54,7 @@ def tournament_for(user: AnyUser | None, tournament_id: int) -> Tournament:
     return tournament
 
 
-def tournaments_counted(tournaments: QuerySet[Tournament]) -> QuerySet[Tournament]:
+def tournaments_with_counts(tournaments: QuerySet[Tournament]) -> QuerySet[Tournament]:
     """Return the tournaments with their numbers of entries, pairings, and finished pairings."""
     return tournaments.annotate(
         n_entries=Count("entries", distinct=True),
@@ -182,7 +182,7 @@ def tournament_change(before: TournamentState, after: TournamentState) -> Tourna
 
 
 def tournament_whole(tournament: Tournament) -> tuple[TournamentState, list[PrivateEntry]]:
-    """Return the whole state of a tournament, and the audiences of its private entries, for redaction.
+    """Return the whole state of a tournament, and the audience of each private entry, for redaction.
 
     The state takes two queries. Ratings are computed once for each version and cached.
     """

@@ -14,11 +14,11 @@ from django.db import connection
 
 MAX_ROWS_SHOWN = 20
 MAX_ROOMS_READ = 1_000
-RECENT = f"""
+RECENT_ROOMS_SQL = f"""
     WITH recent AS (
         SELECT id, opened_from FROM games_room WHERE changed_at >= %s ORDER BY changed_at DESC LIMIT {MAX_ROOMS_READ}
     )"""  # noqa: S608 - numbers of ours
-PLAYERS = f"""{RECENT}
+PLAYERS_SQL = f"""{RECENT_ROOMS_SQL}
     SELECT user_id, guest, count(DISTINCT room_id) AS rooms, count(*) AS matches,
         count(*) FILTER (WHERE games_match.status <> 'finished') AS open, max(opened_from) AS address
     FROM recent
@@ -27,17 +27,17 @@ PLAYERS = f"""{RECENT}
     WHERE user_id IS NOT NULL OR guest IS NOT NULL
     GROUP BY user_id, guest ORDER BY matches DESC LIMIT {MAX_ROWS_SHOWN}"""  # noqa: S608
 # At most one match of a room is unfinished.
-ADDRESSES = f"""{RECENT}
+ADDRESSES_SQL = f"""{RECENT_ROOMS_SQL}
     SELECT opened_from AS address, count(*) AS rooms, count(room_id) AS open
     FROM recent LEFT JOIN games_match ON room_id = recent.id AND status <> 'finished'
     WHERE opened_from <> ''
     GROUP BY opened_from ORDER BY rooms DESC LIMIT {MAX_ROWS_SHOWN}"""  # noqa: S608
-KEEPERS = f"""
+OWNERS_SQL = f"""
     SELECT owner_id AS user_id, guest, count(*) AS machines, sum(n_values) AS n_values, sum(n_lessons) AS n_lessons,
         sum(n_values + n_lessons) AS rows
     FROM learning_machine WHERE owner_id IS NOT NULL OR guest IS NOT NULL
     GROUP BY owner_id, guest ORDER BY rows DESC LIMIT {MAX_ROWS_SHOWN}"""  # noqa: S608
-TRAINERS = f"""
+TRAINERS_SQL = f"""
     SELECT started_by_id AS user_id, count(*) AS runs, count(*) FILTER (WHERE finished_at IS NULL) AS open,
         sum(games_done) AS games
     FROM learning_trainingrun WHERE created_at >= %s AND started_by_id IS NOT NULL
@@ -49,12 +49,12 @@ def heaviest_by_storage() -> list[dict[str, object]]:
 
     ``rows`` is the sum of values and lessons, the contents that grow.
     """
-    return _rows(KEEPERS)
+    return _rows(OWNERS_SQL)
 
 
 def heaviest_by_training(since: datetime) -> list[dict[str, object]]:
     """Return the accounts with the most training games in runs created since this moment; ``open``: unfinished runs."""
-    return _rows(TRAINERS, since)
+    return _rows(TRAINERS_SQL, since)
 
 
 def heaviest_by_matches(since: datetime) -> list[dict[str, object]]:
@@ -62,12 +62,12 @@ def heaviest_by_matches(since: datetime) -> list[dict[str, object]]:
 
     ``address`` is the hash of an address from which such a room was opened.
     """
-    return _rows(PLAYERS, since)
+    return _rows(PLAYERS_SQL, since)
 
 
 def heaviest_by_rooms(since: datetime) -> list[dict[str, object]]:
     """Return the hashes of the addresses that opened most rooms, among rooms changed since this moment."""
-    return _rows(ADDRESSES, since)
+    return _rows(ADDRESSES_SQL, since)
 
 
 def _rows(statement: str, *values: Any) -> list[dict[str, Any]]:

@@ -6,7 +6,7 @@ from typing import Any
 
 from rest_framework import serializers
 
-from beadbox.learners.boxes.training_config import MEASURES, games_taught
+from beadbox.learners.boxes.training_config import MEASURES, teachable_games
 from games.live.serializers import StrictSerializer
 from games.validators import name_validate
 
@@ -20,7 +20,7 @@ class CountsField(serializers.ListField):
 class GraphAskedSerializer(serializers.Serializer[Any]):
     """A request for the graph of a game, with positions reduced by symmetry or not."""
 
-    game = serializers.ChoiceField(sorted(games_taught()), help_text="A game whose boxes can be listed.")
+    game = serializers.ChoiceField(sorted(teachable_games()), help_text="A game whose boxes can be listed.")
     reduce_symmetry = serializers.BooleanField(default=True, help_text="Whether symmetric boards share a node.")
 
 

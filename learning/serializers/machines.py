@@ -148,7 +148,7 @@ class MachineCreateSerializer(StrictSerializer):
 
     def _side(self, text: str, game: AnyGame, kind: Kind) -> Side | None:
         """Return the requested side; ``None`` for a kind that plays either side, for which none may be given."""
-        if kind.live.either_side:
+        if kind.occupant_class.either_side:
             if text:
                 problem = f"A machine that keeps {kind.page.text.noun} plays either side, so it is given none."
                 raise serializers.ValidationError({"side": problem}, code="invalid")

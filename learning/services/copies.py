@@ -76,7 +76,7 @@ def _hold_original(machine_id: int) -> Machine:
     machine = machine_hold_get(pk=machine_id)
     if machine is None:
         raise MachineNotFoundError
-    if kind_of(machine).memory.copies_rows:
+    if kind_of(machine).memory.copy_duplicates_rows:
         (machine,) = machine_lock(machine_id)
     return machine
 
@@ -119,7 +119,7 @@ def room_copy(
     if owner is not None:
         account_lock(owner)
     original = _hold_original(machine_id)
-    if kind_of(original).memory.copies_rows:
+    if kind_of(original).memory.copy_duplicates_rows:
         max_values = settings.VALUES_PER_ROOM_COPY
         if original.n_values > max_values:
             raise ValueQuotaError(

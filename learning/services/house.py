@@ -86,7 +86,7 @@ def _entrants() -> Iterator[HouseMachine]:
     game = game_get(plan.game)
     built_in = {(house.preset, house.side): house for house in HOUSE if house.game == plan.game}
     for slug, preset in presets_of(game).items():
-        sides: list[Side | None] = [None] if kind_of_rule(preset.rule).live.either_side else list(Side)
+        sides: list[Side | None] = [None] if kind_of_rule(preset.rule).occupant_class.either_side else list(Side)
         for side in sides:
             role = "" if side is None else game.presentation.layout.role_names[side]
             yield built_in.get((slug, side)) or HouseMachine(

@@ -57,7 +57,7 @@ def seat_take(
         machine = copy or room_copy(
             machine_id=machine.pk, room=room, owner=owner, guest=guest, through_link=through_link
         )
-    seat.give(kind_of(machine).live(seat.row, machine, []), machine.name)
+    seat.give(kind_of(machine).occupant_class(seat.row, machine, []), machine.name)
 
 
 def matches_teach(*, matches: Sequence[LiveMatch], player: str) -> None:

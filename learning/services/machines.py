@@ -10,7 +10,7 @@ from django.db import transaction
 
 from beadbox.learners.exchange.document import Document, ImportOptions
 from beadbox.learners.exchange.errors import ExchangeError
-from beadbox.learners.formats import RULES_TO_CHOOSE, machine_read
+from beadbox.learners.formats import IMPORT_PRESETS, machine_read
 from beadbox.learners.presets import ALL_PRESETS, presets_of
 from beadbox.learners.rule import Rule, UnsuitedRuleError
 from beadbox.names import did_you_mean
@@ -68,8 +68,8 @@ def machine_create(
         rule = preset_rule(rules, preset)
     rule_require(rules, rule)
     kind = kind_of_rule(rule)
-    if kind.live.either_side != (side is None):
-        plays = "plays either side" if kind.live.either_side else "plays one side for good"
+    if kind.occupant_class.either_side != (side is None):
+        plays = "plays either side" if kind.occupant_class.either_side else "plays one side for good"
         raise RuleRefusedError(f"side: A machine that keeps {kind.page.text.noun} {plays}.")
     details |= kind.memory.fields_new(rule)
     machine = Machine.objects.create(
@@ -192,12 +192,12 @@ def machine_import(
         ValueQuotaError: the account's machines together would have too many values.
     """
     try:
-        if preset and preset not in RULES_TO_CHOOSE:
-            raise ExchangeError("preset", "choice", choices=", ".join(RULES_TO_CHOOSE))
+        if preset and preset not in IMPORT_PRESETS:
+            raise ExchangeError("preset", "choice", choices=", ".join(IMPORT_PRESETS))
         options = ImportOptions(
             game=game_get(game) if game else None,
             side=side,
-            rule=RULES_TO_CHOOSE[preset].rule if preset else None,
+            rule=IMPORT_PRESETS[preset].rule if preset else None,
             preset=preset,
             name=name.strip(),
             any_size=any_size,
@@ -215,7 +215,7 @@ def _create_imported(user: AnyUser | None, data: Document) -> Machine:
         machine_quota_require(user)
     kind = kind_of_rule(data.rule)
     details = kind.files.fields_read(data)
-    if user is not None and kind.memory.copies_rows:
+    if user is not None and kind.memory.copy_duplicates_rows:
         values_quota_require(cast("User", user), cast("int", details.get("n_values", 0)))
     machine = Machine.objects.create(
         owner=cast("User | None", user),
@@ -284,14 +284,14 @@ def machine_clear(machine: Machine) -> None:
     Call after :func:`learning.storage.locks.machine_lock_with_key`.
     """
     memory = kind_of(machine).memory
-    memory.forget(machine)
+    memory.clear_rows(machine)
     machine.snapshots.all().delete()
     Lesson.objects.filter(machine=machine).delete()
     counters = ["n_games", "n_wins", "n_draws", "n_losses", "n_removed", "n_values"]
     initial_fields = dict.fromkeys(counters, 0) | memory.fields_new(machine.rule)
     for field, value in initial_fields.items():
         setattr(machine, field, value)
-    memory.reset(machine)
+    memory.store_initial_memory(machine)
     machine.n_lessons += 1
     machine.n_forgotten, machine.n_folded, machine.folded_at = machine.n_lessons, 0, None
     machine.save(update_fields=["n_lessons", "n_forgotten", "n_folded", "folded_at", *initial_fields])
@@ -315,7 +315,7 @@ def machine_delete(*, user: AnyUser, machine_id: int) -> None:
 def machine_remove(machine: Machine) -> None:
     """Delete a machine with all rows that belong to it. Call after :func:`learning.storage.locks.deletion_lock`."""
     names_forget([machine.pk])
-    kind_of(machine).memory.unshare(machine)
+    kind_of(machine).memory.end_sharing(machine)
     machine_rows_delete(machine)
     machine.delete()
 

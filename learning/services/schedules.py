@@ -29,10 +29,10 @@ from games.limits.quotas import quota_require, site_require
 from learning.access import hidden_from
 from learning.exceptions import MachineNotFoundError, ScheduleNotFoundError, ScheduleQuotaError, ScheduleRefusedError
 from learning.models import Machine, Schedule, TrainingRun
-from learning.selectors.crontabs import CrontabError, crontab_read, zone_name
+from learning.selectors.crontabs import CrontabError, crontab_parse, zone_name
 from learning.selectors.schedules import (
     ScheduleUse,
-    crontab_parsed,
+    crontab_from_fields,
     crontab_text,
     due_after,
     schedule_for,
@@ -314,9 +314,9 @@ def _zone_name(timing: Timing, task: PeriodicTask, usual: str) -> str:
 
 def _ensure_crontab(text: str, zone: str) -> CrontabSchedule:
     try:
-        fields = crontab_read(text)
+        fields = crontab_parse(text)
         crontab(**fields)
-        crontab_parsed(tuple(fields.values()), zone).after(timezone.now())
+        crontab_from_fields(tuple(fields.values()), zone).after(timezone.now())
     except CrontabError as error:
         raise ScheduleRefusedError(f"crontab: {error}") from None
     except (ParseException, ValueError) as error:

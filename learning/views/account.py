@@ -28,6 +28,6 @@ def account(request: HttpRequest) -> HttpResponse:
     matches = match_list_of(viewer=Principal.of(request.user), guest=None)[:MAX_MATCHES]
     context = {
         "matches": [selectors_matches.match_line(match) for match in matches],
-        "machines": [selectors.card_facts(machine) for machine in selectors.machine_list_of(request.user.pk)],
+        "machines": [selectors.machine_card(machine) for machine in selectors.machine_list_of(request.user.pk)],
     }
     return render(request, "games/account.html", context)

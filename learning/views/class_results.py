@@ -13,7 +13,7 @@ from games.exceptions import PlayError
 from games.live.game_view import game_view
 from games.transport.error_responses import not_found_response, refusal_response
 from learning.kinds.class_results import final_view, result_rows, result_sheets
-from learning.selectors.classrooms import classroom_of, classroom_seen, results_of
+from learning.selectors.classrooms import classroom_for_viewer, classroom_of, results_of
 from learning.views.classrooms import teacher_required
 from learning.views.tables import csv_download
 
@@ -24,7 +24,7 @@ def class_results(request: HttpRequest, classroom_id: int) -> HttpResponse:
     """Show the final to a class: the places, and a typical match move by move."""
     viewer = Principal.of(request.user)
     try:
-        classroom, pupil = classroom_seen(viewer, classroom_id)
+        classroom, pupil = classroom_for_viewer(viewer, classroom_id)
         final = results_of(classroom)
     except PlayError as error:
         return not_found_response(request, error)

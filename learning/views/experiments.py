@@ -63,7 +63,7 @@ def experiment_page(request: HttpRequest, slug: str) -> HttpResponse:
             return redirect_back(request, error, request.path)
         return redirect(requested_run)
     person = principal_of_request(request)
-    other_runs = selectors.experiment_finished(experiment)[:RESULTS_LISTED]
+    other_runs = selectors.experiment_runs_finished(experiment)[:RESULTS_LISTED]
     context = {
         "experiment": {
             **selectors.experiment_head(experiment),

@@ -10,8 +10,8 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
-from beadbox.learners.boxes.training_address import KNOWN, address_parse
-from beadbox.learners.boxes.training_config import MEASURES, games_taught
+from beadbox.learners.boxes.training_address import ADDRESS_PARAMETERS, address_parse
+from beadbox.learners.boxes.training_config import MEASURES, teachable_games
 from beadbox.rules.errors import UnknownGameError
 from beadbox.rules.registry import GAMES, game_get
 from games.accounts.identity import guest_for_seat, principal_of_request
@@ -23,7 +23,7 @@ from learning.exceptions import PageTooLargeError
 from learning.forms.learn import SPEEDS, learn_form
 from learning.forms.machines import game_label
 from learning.kinds.code import Code
-from learning.selectors.code import learn_view
+from learning.selectors.code import training_address_view
 from learning.selectors.graphs import graph_view
 from learning.services.learn import trained_machine_create
 from learning.services.personal_machines import owner_of
@@ -45,10 +45,10 @@ def learn_page(request: HttpRequest, slug: str = "") -> HttpResponse:
     """Show the machine, teacher and progress given by the URL; invalid parts of the query are listed."""
     query = _known_parameters(request)
     if slug:
-        if slug not in games_taught():
+        if slug not in teachable_games():
             return _not_taught(request, slug)
         query["game"] = slug
-    reading = learn_view(address_parse(query).to_json())
+    reading = training_address_view(address_parse(query).to_json())
     return render(request, "learning/learn.html", {**_context(reading), "graph_url": graph_url(reading)})
 
 
@@ -70,7 +70,7 @@ def learn_save(request: HttpRequest) -> HttpResponse:
     graph = graph_view(plan.game, reduced=plan.rule.reduce_symmetry)
     opponents = {plan.teacher, *MEASURES}
     context = {
-        **_context(learn_view(parsed_address.to_json())),
+        **_context(training_address_view(parsed_address.to_json())),
         "saved": True,
         "styles": STYLES,
         "graph": graph | {"replies": {slug: text for slug, text in graph["replies"].items() if slug in opponents}},
@@ -86,7 +86,7 @@ def learn_save(request: HttpRequest) -> HttpResponse:
 def _known_parameters(request: HttpRequest) -> QueryDict:
     """Return the query without parameters that the page does not know, such as ``utm_source``."""
     query = request.GET.copy()
-    for name in set(query) - set(KNOWN):
+    for name in set(query) - set(ADDRESS_PARAMETERS):
         del query[name]
     return query
 
@@ -98,7 +98,7 @@ def _context(reading: dict[str, Any]) -> dict[str, Any]:
         "code": Code(str(reading["code"])),
         "game": game_view(game),
         "limit": None if game.always_ends else game.ply_limit,
-        "games": [{"slug": choice.slug, "label": game_label(choice)} for choice in games_taught().values()],
+        "games": [{"slug": choice.slug, "label": game_label(choice)} for choice in teachable_games().values()],
         "form": learn_form(game, reading),
         "speeds": SPEEDS.items(),
     }

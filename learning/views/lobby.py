@@ -18,7 +18,7 @@ from learning.forms.games import GameChoiceForm, game_tags, usual_games
 from learning.models import Machine
 from learning.selectors import machines as selectors
 from learning.selectors.matches import match_live, match_own, match_waiting
-from learning.selectors.runs import run_going_on, run_list_going_on
+from learning.selectors.runs import run_list_running, running_run_line
 from learning.services.personal_machines import personal_machine_offer, personal_machine_side
 
 MAX_CARDS = 8
@@ -36,13 +36,13 @@ def lobby(request: HttpRequest) -> HttpResponse:
     context = {
         "own_matches": [match_own(match, person.holds) for match in own_matches],
         "own_machines": [
-            selectors.card_facts(machine) for machine in selectors.machine_list_own(viewer, MAX_OWN_MACHINES)
+            selectors.machine_card(machine) for machine in selectors.machine_list_own(viewer, MAX_OWN_MACHINES)
         ],
         "games": [_card(game, personal_machines) for game in usual_games()[:MAX_CARDS]],
         "n_games": len(usual_games()),
         "open_rooms": [room for match in match_list_waiting(viewer) if (room := match_waiting(match))],
         "live_rooms": [match_live(match) for match in match_list_live(viewer) if match not in own_matches],
-        "runs": [run_going_on(run) for run in run_list_going_on(request.user)],
+        "runs": [running_run_line(run) for run in run_list_running(request.user)],
     }
     return render(request, "games/lobby.html", context)
 

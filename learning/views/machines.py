@@ -198,6 +198,6 @@ def _confirm(request: HttpRequest, machine: Machine, act: str) -> HttpResponse:
         "machine": machine.brief,
         "noun": kind_of(machine).page.text.noun,
         "act": act,
-        "loss": selectors.machine_loss(machine),
+        "loss": selectors.machine_deletion_counts(machine),
     }
     return render(request, "learning/confirm.html", context)

@@ -33,7 +33,7 @@ def play_page(request: HttpRequest, slug: str) -> HttpResponse:
             return redirect("play", game_with(game.family, [rule for rule in request.GET.getlist("with") if rule]).slug)
     except UnknownGameError as error:
         return not_found_response(request, error, reverse("play", args=[error.near]) if error.near else "")
-    machines = selectors.machine_list_seen(request.user, slug)
+    machines = selectors.machine_list_visible(request.user, slug)
     houses = selectors.house_machines_visible(request.user)
     # The site's machines are the default selection, rather than the first machine by name.
     preselection = [request.GET.get("machine", ""), *(str(houses[key].pk) for key in houses if key[0] == slug)]

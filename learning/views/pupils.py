@@ -31,9 +31,9 @@ from learning.models import Classroom, ClassStatus, Participant
 from learning.selectors.classrooms import (
     classroom_by_secret,
     classroom_on_screen,
-    code_find,
-    final_shown,
-    participant_now,
+    final_on_pages,
+    find_by_code,
+    participant_of_browser,
     pupil_name,
 )
 from learning.services import participants as services
@@ -52,7 +52,7 @@ def class_code(request: HttpRequest) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         try:
             with Guesses(request, request.user.pk).guard(wrong_guess=ClassNotFoundError):
-                found = code_find(form.cleaned_data["code"])
+                found = find_by_code(form.cleaned_data["code"])
         except TooManyGuessesError as error:
             return too_many_response(request, error.retry_after_s)
         except PlayError as error:
@@ -139,7 +139,7 @@ def pupil_required(request: HttpRequest) -> Participant:
     """
     pupil = pupil_of(request.session)
     try:
-        participant = participant_now(pupil, request.session.get(GUEST_KEY, ""))
+        participant = participant_of_browser(pupil, request.session.get(GUEST_KEY, ""))
     except (NoPupilError, PupilRemovedError):
         pupil_leave(request.session)
         raise
@@ -164,7 +164,7 @@ def class_me(request: HttpRequest) -> HttpResponse:
         "classroom": participant.classroom,
         "game": {"layout": game_view(participant.classroom.game_rules)["layout"]},
         "machine": participant.machine,
-        "shown": final_shown(participant.classroom),
+        "shown": final_on_pages(participant.classroom),
         "is_over": participant.classroom.status == ClassStatus.FINISHED,
     }
     return render(request, "classes/me.html", context)
@@ -201,7 +201,7 @@ def class_screen(request: HttpRequest, secret: str) -> HttpResponse:
     except ClassNotFoundError as error:
         return not_found_response(request, error)
     link_open(request, classroom.link_id)
-    shown = final_shown(classroom)
+    shown = final_on_pages(classroom)
     context = {
         "classroom": classroom,
         "shown": shown,

@@ -27,7 +27,7 @@ from learning.kinds.registry import kind_of
 from learning.models import Machine, TrainingRun
 from learning.selectors import machines as selectors
 from learning.selectors import runs as selectors_runs
-from learning.selectors.strength import CURVE_AGAINST
+from learning.selectors.strength import CURVE_OPPONENTS
 from learning.services import runs as services_runs
 from learning.states import PointState
 from learning.views.tables import csv_download, json_download
@@ -123,7 +123,7 @@ def run_page(request: HttpRequest, run_id: int) -> HttpResponse:
         "against": _opponents(run.machine),
         "exact": kind.training.has_table(run.machine),
         "kind": kind,
-        "plays_either_side": kind.live.either_side,
+        "plays_either_side": kind.occupant_class.either_side,
         "why_unlisted": "" if run.machine.game_rules.listable else run.machine.game_rules.why_unlisted,
         "against_first": _first_opponent(run),
         "may_train": can_edit(request.user, run.machine),
@@ -205,18 +205,18 @@ def compare(request: HttpRequest) -> HttpResponse:
     curves = selectors_runs.machine_curves(machines)
     opponents = {slug for points in curves.values() for point in points for slug in point["strength"]}
     search_text = request.GET.get("search", "").strip()[:80]
-    matches = selectors.machine_list_found(request.user, search_text, machines) if search_text else []
+    matches = selectors.machine_list_search(request.user, search_text, machines) if search_text else []
     context = {
         "sought": search_text,
-        "found": [{**selectors.card_facts(m), "query": _query([*machines, m])} for m in matches],
+        "found": [{**selectors.machine_card(m), "query": _query([*machines, m])} for m in matches],
         "is_full": len(machines) == MAX_COMPARED_MACHINES,
         "machines": [
-            {**selectors.card_facts(m), "without": _query([other for other in machines if other != m])}
+            {**selectors.machine_card(m), "without": _query([other for other in machines if other != m])}
             for m in machines
         ],
         "curves": [{"id": m.pk, "name": m.name, "points": curves[m.pk]} for m in machines],
         "without": [m.name for m in machines if not curves[m.pk]],
-        "against": {slug: name for slug, name in CURVE_AGAINST.items() if slug in opponents} or CURVE_AGAINST,
+        "against": {slug: name for slug, name in CURVE_OPPONENTS.items() if slug in opponents} or CURVE_OPPONENTS,
         "query": _query(machines),
     }
     return render(request, "learning/compare.html", context)
@@ -266,7 +266,7 @@ def _first_opponent(run: TrainingRun) -> str:
 
 def _opponents(machine: Machine) -> dict[str, str]:
     """Return the names of the opponents against which a machine's curve is measured, by slug."""
-    return {slug: CURVE_AGAINST[slug] for slug in kind_of(machine).training.strength_keys(machine)}
+    return {slug: CURVE_OPPONENTS[slug] for slug in kind_of(machine).training.strength_keys(machine)}
 
 
 def _csv(name: str, leading_columns: list[str], *parts: tuple[Iterable[Any], list[PointState]]) -> HttpResponse:
@@ -277,7 +277,7 @@ def _csv(name: str, leading_columns: list[str], *parts: tuple[Iterable[Any], lis
         leading_columns: names of the columns that identify a curve.
         parts: for each curve, the values of these columns and the points.
     """
-    result_columns = [(against, result) for against in CURVE_AGAINST for result in ("win", "draw", "loss")]
+    result_columns = [(against, result) for against in CURVE_OPPONENTS for result in ("win", "draw", "loss")]
     rows: list[list[Any]] = [
         [
             *leading_columns,

@@ -41,7 +41,7 @@ MAX_UNTICKED = 100
 @require_safe
 def tournament_list(request: HttpRequest) -> HttpResponse:
     """Show the visible tournaments, newest first."""
-    tournaments = selectors.tournaments_counted(selectors.tournaments_visible(request.user))
+    tournaments = selectors.tournaments_with_counts(selectors.tournaments_visible(request.user))
     page = Paginator(tournaments, TOURNAMENTS_PER_PAGE).get_page(request.GET.get("page"))
     return render(
         request,

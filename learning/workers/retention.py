@@ -61,7 +61,7 @@ def _machines_mark_deleted(machines: QuerySet[Machine]) -> None:
     Later batches delete their rows.
     """
     for machine in machines.filter(sharers__isnull=False).distinct():
-        kind_of(machine).memory.unshare(machine)
+        kind_of(machine).memory.end_sharing(machine)
     names_forget(list(machines.values_list("pk", flat=True)))
     slug: Any = Concat(Value(DELETED_SLUG_PREFIX), Cast("pk", CharField()))
     machines.update(
@@ -86,7 +86,7 @@ def _classes_delete(classes: QuerySet[Classroom]) -> None:
 def _machines_delete(machines: QuerySet[Machine]) -> None:
     """Delete some rows of machines that are marked as deleted; delete the machines without rows."""
     for machine in machines:
-        kind_of(machine).memory.unshare(machine)
+        kind_of(machine).memory.end_sharing(machine)
         if not machine_rows_delete(machine, MAX_MACHINE_ROWS):
             machine.delete()
 

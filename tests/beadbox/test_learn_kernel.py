@@ -39,7 +39,7 @@ from beadbox.learners.boxes.training_config import (
     Cohort,
     TrainingConfig,
     curve_marks,
-    games_taught,
+    teachable_games,
 )
 from beadbox.policies.registry import UNIFORM
 from beadbox.policies.table import opponent_policy
@@ -53,7 +53,7 @@ from tests.toys.tug import Tug
 PLIES_PER_CASE = 240
 SHORT_TUG = Tug()
 SHORT_TUG.ply_limit, SHORT_TUG.endless_winner = 5, Side.SECOND
-GAMES_TAUGHT = {slug: game for slug, game in games_taught().items() if slug == game.family or game.always_ends}
+GAMES_TAUGHT = {slug: game for slug, game in teachable_games().items() if slug == game.family or game.always_ends}
 """Games without the variants of games with loops, whose graphs are much like those of the usual games."""
 GAMES = {**GAMES_TAUGHT, "tug": Tug(), "short-tug": SHORT_TUG}
 RULES = {slug: preset.rule for slug, preset in PRESETS.items()} | {

@@ -18,7 +18,7 @@ from beadbox.learners.boxes.training_config import (
     Cohort,
     TrainingConfig,
     curve_marks,
-    games_taught,
+    teachable_games,
 )
 from beadbox.policies.registry import UNIFORM
 from beadbox.rules.outcome import Side
@@ -86,5 +86,5 @@ def test_first_games_raise_the_usual_measure():
 
 
 def test_games_whose_boxes_can_be_listed_are_taught():
-    assert {"noughts-and-crosses", "hexapawn", "hexapawn-4x4"} <= set(games_taught())
-    assert not {"hexapawn-5x4", "romgon"} & set(games_taught())
+    assert {"noughts-and-crosses", "hexapawn", "hexapawn-4x4"} <= set(teachable_games())
+    assert not {"hexapawn-5x4", "romgon"} & set(teachable_games())

@@ -11,7 +11,7 @@ from django.http import QueryDict
 from beadbox.experiments.registry import EXPERIMENTS
 from beadbox.learners.boxes.presets import PRESETS
 from beadbox.learners.boxes.training_address import address_parse
-from beadbox.learners.boxes.training_config import TEACHERS, games_taught
+from beadbox.learners.boxes.training_config import TEACHERS, teachable_games
 from beadbox.rules.outcome import Side
 from learning.models import ExperimentRun, Tournament, TournamentFormat
 from learning.selectors.code import (
@@ -30,7 +30,7 @@ SMALL_EXPERIMENTS = ("gardner", "michie-tournament", "hexapawn-rewards")
 
 def programs(draw: Random) -> Iterator[str]:
     """Yield the programs of four pages of *Watch it learn*, two machines, three experiments and a tournament."""
-    for game in draw.sample(sorted(games_taught()), 4):
+    for game in draw.sample(sorted(teachable_games()), 4):
         query = f"game={game}&teacher={draw.choice(TEACHERS)}&seed={draw.getrandbits(40)}&games={draw.randrange(200)}"
         yield learn_code(address_parse(QueryDict(query)).to_json())
     for side in Side:

@@ -19,7 +19,7 @@ from learning.kinds.boxes.memory import table_load
 from learning.kinds.class_results import final_view, result_rows, result_sheets
 from learning.kinds.class_table import classroom_table
 from learning.models import ClassFinal, Classroom, ClassStatus, JobStatus, Participant
-from learning.selectors.classrooms import final_shown, participant_now
+from learning.selectors.classrooms import final_on_pages, participant_of_browser
 from learning.services import classrooms as services
 from learning.services.classrooms import ClassPlan, final_begin, final_cancel
 from learning.services.participants import participant_join, participant_play, participant_remove, pupil_principal
@@ -257,7 +257,7 @@ def test_page_of_a_pupil_reads_no_results() -> None:
     hold_final(classroom)
     facts = PupilFacts(participant=pupil.pk, classroom=classroom.pk, name="", code=pupil.code, before="")
     with CaptureQueriesContext(connection) as queries:
-        membership = participant_now(facts, pupil.guest.hex)
-        assert final_shown(membership.classroom) is not None
+        membership = participant_of_browser(facts, pupil.guest.hex)
+        assert final_on_pages(membership.classroom) is not None
     assert len(queries) == 1
     assert '"learning_classfinal"."results"' not in queries[0]["sql"]

@@ -23,7 +23,7 @@ from beadbox.experiments.registry import EXPERIMENTS
 from beadbox.learners.boxes.presets import PRESETS
 from beadbox.learners.boxes.rule import BoxRule
 from beadbox.learners.boxes.training_address import address_parse, rule_value
-from beadbox.learners.boxes.training_config import MEASURES, TEACHERS, Cohort, games_taught
+from beadbox.learners.boxes.training_config import MEASURES, TEACHERS, Cohort, teachable_games
 from beadbox.learners.presets import presets_of
 from beadbox.policies.registry import OPPONENTS
 from beadbox.rules.outcome import Side
@@ -137,7 +137,7 @@ def compared_fields(text: str) -> dict[str, Any]:
 
 
 def drawn_watched(rng: Random, folder: Path) -> Case:
-    rule, game = box_rule(rng), rng.choice([slug for slug in SMALL_GAMES if slug in games_taught()])
+    rule, game = box_rule(rng), rng.choice([slug for slug in SMALL_GAMES if slug in teachable_games()])
     rule_query = {name: rule_value(value) for name, value in rule.to_json().items()}
     query = {"game": game, "side": rng.choice(["first", "second"]), "teacher": rng.choice(TEACHERS)}
     address = address_parse(

@@ -5,12 +5,12 @@ import re
 import pytest
 from django.test import Client
 
-from beadbox.learners.boxes.training_config import games_taught
+from beadbox.learners.boxes.training_config import teachable_games
 
 pytestmark = pytest.mark.django_db
 
 
-@pytest.mark.parametrize("slug", games_taught())
+@pytest.mark.parametrize("slug", teachable_games())
 def test_the_file_loads_nothing_else(client: Client, slug: str) -> None:
     answer = client.get(f"/learn/save?game={slug}&teacher=perfect")
     assert answer["Content-Disposition"] == f'attachment; filename="beadbox-{slug}.html"'

@@ -20,7 +20,7 @@ from beadbox.learners.boxes.training_config import (
     TEACHERS,
     USUAL_MEASURE,
     TrainingConfig,
-    games_taught,
+    teachable_games,
 )
 from beadbox.learners.rule import RuleError
 from beadbox.rules.game import AnyGame
@@ -36,7 +36,7 @@ NOTHING = "none"
 SECOND_RULE = "beside"
 RULE_FIELDS = tuple(field.name for field in fields(BoxRule))
 NAMES = ("game", "side", "teacher", "preset", *RULE_FIELDS, "seed", "games", "against")
-KNOWN = (*NAMES, SECOND_RULE, *(f"{SECOND_RULE}.{name}" for name in RULE_FIELDS))
+ADDRESS_PARAMETERS = (*NAMES, SECOND_RULE, *(f"{SECOND_RULE}.{name}" for name in RULE_FIELDS))
 MAX_VALUE_CHARACTERS = 200
 """Maximum length of a value; quotations are far shorter."""
 
@@ -166,7 +166,7 @@ class _Reader:
     def read(self) -> ParsedAddress:
         """Return the contents of the query, with all problems found."""
         for name in self.query:
-            if name not in KNOWN:
+            if name not in ADDRESS_PARAMETERS:
                 self._report(
                     _quotation(name),
                     f"The address has no such part. The parts are {', '.join(NAMES)} and {SECOND_RULE}.",
@@ -176,7 +176,7 @@ class _Reader:
         teacher = self._one_of("teacher", TEACHERS, USUAL_TEACHER)
         named = self._rule("preset", "", game, default_preset(game, side))
         second = None
-        if any(name.partition(".")[0] == SECOND_RULE for name in self.query if name in KNOWN):
+        if any(name.partition(".")[0] == SECOND_RULE for name in self.query if name in ADDRESS_PARAMETERS):
             second = self._rule(SECOND_RULE, f"{SECOND_RULE}.", game, named.preset)
         config = TrainingConfig(game, side, named.rule, teacher, self._number("seed", MAX_SEED, USUAL_SEED))
         return ParsedAddress(
@@ -199,7 +199,7 @@ class _Reader:
         return values[0].strip()[:MAX_VALUE_CHARACTERS] if values else None
 
     def _game(self) -> AnyGame:
-        games = games_taught()
+        games = teachable_games()
         return games[self._one_of("game", games, USUAL_GAME)]
 
     def _one_of(self, name: str, choices: Sequence[str] | Mapping[str, object], usual: str) -> str:

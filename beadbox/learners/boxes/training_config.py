@@ -32,7 +32,7 @@ USUAL_MEASURE = "random"
 """The measure of an address that names none. It shows the effect of a machine's first games most clearly."""
 
 
-def games_taught() -> dict[str, AnyGame]:
+def teachable_games() -> dict[str, AnyGame]:
     """Return the games with boxes that can be listed, by slug."""
     return {slug: game for slug, game in GAMES.items() if game.listable and game.supports_boxes}
 

@@ -263,7 +263,7 @@ def ledger_errors() -> list[int]:
 class BoxesMemory(KindMemory):
     """Boxes of beads, a row each; a copy shares the boxes of its original until it learns in them."""
 
-    copies_rows = False
+    copy_duplicates_rows = False
     ledger = Ledger(Change, "box_id", summed_columns=("deltas",))
 
     def create_memory(self, machine: Machine) -> None:
@@ -299,7 +299,7 @@ class BoxesMemory(KindMemory):
             "shares_to_box": to_box,
         }
 
-    def unshare(self, machine: Machine) -> None:
+    def end_sharing(self, machine: Machine) -> None:
         """Give rows of their own to all machines that share this machine's boxes, before the boxes change.
 
         Copies are younger than their originals, so the locks are taken in ascending order.
@@ -308,16 +308,16 @@ class BoxesMemory(KindMemory):
         if locked:
             boxes_own(*(pk for pk, copy in locked.items() if copy.shares_id == machine.pk))
 
-    def forget(self, machine: Machine) -> None:
+    def clear_rows(self, machine: Machine) -> None:
         """Delete the changes of a machine's boxes, after giving machines that share the boxes rows of their own."""
-        self.unshare(machine)
+        self.end_sharing(machine)
         with connection.cursor() as cursor:
             cursor.execute(
                 "DELETE FROM learning_change USING learning_box box WHERE box_id = box.id AND box.machine_id = %s",
                 [machine.pk],
             )
 
-    def reset(self, machine: Machine) -> None:
+    def store_initial_memory(self, machine: Machine) -> None:
         """Put the rule's initial beads into every box, or delete the boxes if the rule opens a box when it is met.
 
         The machine's changes must have been deleted before.

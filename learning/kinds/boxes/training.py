@@ -34,7 +34,7 @@ from learning.kinds.boxes.memory import MEMORY, table_load, tables_load
 from learning.kinds.training import KindTraining, Sampling
 from learning.models import Machine, TournamentEntry
 from learning.selectors.strength import (
-    CURVE_AGAINST,
+    CURVE_OPPONENTS,
     STRENGTH_CACHE_S,
     STRENGTH_OPPONENTS,
     Strength,
@@ -184,7 +184,7 @@ class BoxesTraining(KindTraining):
         """Return the opponents of the exact strength, or of the sample if the game cannot be listed."""
         if not self.has_table(machine):
             return self.sampling.against
-        return [slug for slug in CURVE_AGAINST if slug != "medium"]
+        return [slug for slug in CURVE_OPPONENTS if slug != "medium"]
 
     def measure_strength(self, memory: Memory | OpenMemory, rng: RandomSource) -> Strength:
         return compute_exact_strength(memory) if isinstance(memory, Memory) else sample_strength(memory, rng)

@@ -125,7 +125,7 @@ def boxes_at(request: HttpRequest, machine_id: int, number: int) -> HttpResponse
     return JsonResponse(
         {
             "number": number,
-            "games": selectors.games_at(machine, number),
+            "games": selectors.n_games_after_lesson(machine, number),
             "beads": beads,
             "lesson": line and {"sentence": line["sentence"], "when": line["age"].isoformat(), "url": line["url"]},
         }

@@ -239,7 +239,7 @@ class KeyedMemory(KindMemory):
                 [copy.pk, original.pk],
             )
 
-    def forget(self, machine: Machine) -> None:
+    def clear_rows(self, machine: Machine) -> None:
         """Delete a machine's values, of which there may be a million, and their ledger with two statements."""
         with connection.cursor() as cursor:
             cursor.execute(

@@ -124,7 +124,7 @@ class ValueLearnerMemory(KindMemory):
         none = _octets(core.zero_weights(machine.game_rules, rule))
         return row is not None and row.n_learnt == 0 and bytes(row.weights) == none
 
-    def forget(self, machine: Machine) -> None:
+    def clear_rows(self, machine: Machine) -> None:
         """Delete all weights and thoughts of a machine."""
         with connection.cursor() as cursor:
             cursor.execute("DELETE FROM learning_thought WHERE machine_id = %s", [machine.pk])

@@ -5,7 +5,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from learning.kinds.registry import KINDS
-from learning.selectors.machines import lessons_missing
+from learning.selectors.machines import damaged_ledgers
 
 
 class Command(BaseCommand):
@@ -19,7 +19,7 @@ class Command(BaseCommand):
         Raises:
             CommandError: lessons are missing, or a box or value differs from its ledger; the message has the first.
         """
-        if missing := lessons_missing():
+        if missing := damaged_ledgers():
             raise CommandError(f"Machines of whose ledger lessons are missing: {missing}")
         counted = []
         # Kinds that share a ledger are checked together.

@@ -8,7 +8,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from beadbox.learners.exchange.file_text import MAX_BYTES
-from beadbox.learners.formats import FORMATS, RULES_TO_CHOOSE
+from beadbox.learners.formats import FORMATS, IMPORT_PRESETS
 from beadbox.rules.outcome import Side
 from games.accounts.account_names import account_get_by_name
 from games.exceptions import PlayError
@@ -31,7 +31,7 @@ class Command(BaseCommand):
             "--side", choices=["first", "second"], help="side of the machine, for a file without a side or with both"
         )
         parser.add_argument(
-            "--preset", default="", choices=["", *RULES_TO_CHOOSE], help="preset by which the machine will learn"
+            "--preset", default="", choices=["", *IMPORT_PRESETS], help="preset by which the machine will learn"
         )
         parser.add_argument("--name", default="")
         parser.add_argument("--any-size", action="store_true", help="read a file of any size")

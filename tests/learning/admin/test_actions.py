@@ -11,7 +11,7 @@ from django.contrib.auth.models import Permission
 from games.accounts.tokens import token_make, token_read
 from games.exceptions import TokenRevokedError
 from games.models import ApiToken
-from learning.admin.machines import ACTION_GAMES
+from learning.admin.machines import N_ACTION_GAMES
 from learning.models import Machine, TrainingRun
 from learning.services.runs import Stage, training_run_start
 from tests.factories import machine, trained_machine, user
@@ -34,7 +34,7 @@ def test_machines_are_trained_from_their_list(staff_browser: Any) -> None:
     learner, frozen = machine(name="Fritz"), machine(name="Frost", learns=False)
     page = run_action(staff_browser, "learning/machine", "train", learner, frozen).content.decode()
     run = TrainingRun.objects.get()
-    assert (run.machine, run.n_games, run.started_by.username) == (learner, ACTION_GAMES, "staff")
+    assert (run.machine, run.n_games, run.started_by.username) == (learner, N_ACTION_GAMES, "staff")
     assert "The training of Fritz has been asked for." in page
     assert "Frost is frozen" in page
 
@@ -131,7 +131,7 @@ def test_deletion_of_machines_is_confirmed(staff_browser: Any) -> None:
 
 
 def test_an_action_changes_a_limited_number_of_machines(staff_browser: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("learning.admin.machines.MAX_AT_ONCE", 2)
+    monkeypatch.setattr("learning.admin.machines.MAX_MACHINES_PER_ACTION", 2)
     rows = [machine(name=f"M{n}") for n in range(3)]
     for action in ("freeze", "hide", "erase"):
         page = run_action(staff_browser, "learning/machine", action, *rows).content.decode()

@@ -118,7 +118,7 @@ def scatter_beads(machine: Machine, seed: int) -> None:
 @pytest.mark.parametrize(("slug", "kind", "preset"), MACHINE_CASES)
 def test_no_chance_of_a_machine_is_above_one(slug: str, kind: str, preset: str) -> None:
     game, api, rng = game_get(slug), APIClient(), RandomSource(5)
-    for side in [None] if KINDS[kind].live.either_side else list(Side):
+    for side in [None] if KINDS[kind].occupant_class.either_side else list(Side):
         machine = machine_create(game=slug, side=side, name="M", preset=preset, is_public=True)
         if game.supports_boxes:  # other games stay untrained, which is enough for a choice among all moves
             trained_machine(machine, 20)
@@ -147,7 +147,7 @@ def test_no_chance_of_a_training_or_a_match_is_above_one(kind: Any) -> None:
         for preset, preset_object in kind.page.presets.items()
         if preset_object.rule.fits(game_get(slug))
     )
-    side = None if kind.live.either_side else Side.SECOND
+    side = None if kind.occupant_class.either_side else Side.SECOND
     machine = machine_create(game=slug, side=side, name="M", preset=preset, is_public=True)
     run = training_run_start(machine=machine.slug, stages=[Stage("random", 4)], seed=5, enqueue=False)
     claimed_run = RUNS.claim(run.pk)

@@ -12,8 +12,8 @@ from celery.schedules import crontab as celery_crontab
 from hypothesis import given
 from hypothesis import strategies as st
 
-from learning.selectors.crontabs import CrontabError, crontab_read, crontab_written, has_both_days, zone_name
-from learning.selectors.schedules import crontab_parsed
+from learning.selectors.crontabs import CrontabError, crontab_format, crontab_parse, has_both_days, zone_name
+from learning.selectors.schedules import crontab_from_fields
 
 
 def due_times(text: str, zone: str, moment: str, n: int) -> list[str]:
@@ -23,12 +23,12 @@ def due_times(text: str, zone: str, moment: str, n: int) -> list[str]:
 
 def local_due_times(text: str, zone: str, moment: str, n: int) -> list[str]:
     """Return the next ``n`` due times, in local time of the zone."""
-    crontab = crontab_parsed(tuple(crontab_read(text).values()), zone)
+    crontab = crontab_from_fields(tuple(crontab_parse(text).values()), zone)
     return [f"{one.astimezone(crontab.zone):%a %Y-%m-%d %H:%M}" for one in islice(due_moments(text, zone, moment), n)]
 
 
 def due_moments(text: str, zone: str, moment: str) -> Iterator[datetime]:
-    crontab = crontab_parsed(tuple(crontab_read(text).values()), zone)
+    crontab = crontab_from_fields(tuple(crontab_parse(text).values()), zone)
     due = datetime.fromisoformat(moment).replace(tzinfo=UTC)
     while True:
         due = crontab.after(due)
@@ -154,7 +154,7 @@ class TestDays:
         ],
     )
     def test_sunday_is_0_and_7_and_has_a_name(self, text: str, days: str) -> None:
-        crontab = crontab_parsed(tuple(crontab_read(f"0 0 * * {text}").values()), "UTC")
+        crontab = crontab_from_fields(tuple(crontab_parse(f"0 0 * * {text}").values()), "UTC")
         assert set(crontab.weekdays) == set(map(int, days.split()))
 
     def test_day_of_month_and_weekday_must_both_match(self) -> None:
@@ -173,7 +173,7 @@ class TestText:
         "text", ["0 9 L * *", "0 9 15,L * *", "*/5 8-17 1,15 1-6/2 *", "0 0 28-31 jan-mar mon-fri"]
     )
     def test_a_crontab_survives_a_round_trip(self, text: str) -> None:
-        assert crontab_written(crontab_read(text)) == text
+        assert crontab_format(crontab_parse(text)) == text
 
     @pytest.mark.parametrize(
         "text",
@@ -199,7 +199,7 @@ class TestText:
     )
     def test_invalid_crontabs_are_refused(self, text: str) -> None:
         with pytest.raises(CrontabError):
-            crontab_read(text)
+            crontab_parse(text)
 
 
 def crontab_fields(low: int, high: int) -> st.SearchStrategy[str]:
@@ -217,6 +217,6 @@ def crontab_fields(low: int, high: int) -> st.SearchStrategy[str]:
 )
 def test_due_times_in_utc_equal_those_of_celery(fields: tuple[str, ...], seconds: int) -> None:
     moment = datetime(2024, 1, 1, tzinfo=UTC) + timedelta(seconds=seconds)
-    minute, hour, day, month, weekday = crontab_read(" ".join(fields)).values()
+    minute, hour, day, month, weekday = crontab_parse(" ".join(fields)).values()
     last, delta, _ = celery_crontab(minute, hour, weekday, day, month).remaining_delta(moment)
-    assert crontab_parsed((minute, hour, day, month, weekday), "UTC").after(moment) == last + delta
+    assert crontab_from_fields((minute, hour, day, month, weekday), "UTC").after(moment) == last + delta

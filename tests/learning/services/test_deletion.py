@@ -19,7 +19,7 @@ from learning.exceptions import MachineBusyError, MachineNotFoundError
 from learning.kinds.boxes.look import boxes_at
 from learning.kinds.boxes.memory import BoxesMemory, ledger_errors
 from learning.models import JobStatus, Lesson, Machine, Schedule, TrainingRun
-from learning.selectors.machines import machine_loss
+from learning.selectors.machines import machine_deletion_counts
 from learning.selectors.runs import stage_sentence
 from learning.services.machines import machine_create, machine_delete, machine_reset
 from learning.services.runs import Stage, training_run_start
@@ -82,7 +82,7 @@ def test_machines_that_taught_each_other_are_deleted_together(monkeypatch: pytes
         assert claimed_run is not None
         run_execute(claimed_run)
     begun_ids: list[int] = []
-    forget = BoxesMemory.forget
+    clear_rows = BoxesMemory.clear_rows
 
     def delete_when_alone(kind: BoxesMemory, doomed: Machine) -> None:
         begun_ids.append(doomed.pk)
@@ -90,9 +90,9 @@ def test_machines_that_taught_each_other_are_deleted_together(monkeypatch: pytes
         assert not Machine.objects.filter(pk__in=begun_ids).exclude(pk=doomed.pk).exists(), (
             "the other deletion would wait for this one"
         )
-        forget(kind, doomed)
+        clear_rows(kind, doomed)
 
-    monkeypatch.setattr(BoxesMemory, "forget", delete_when_alone)
+    monkeypatch.setattr(BoxesMemory, "clear_rows", delete_when_alone)
     deletions = [lambda pk=learner.pk: machine_delete(user=staff, machine_id=pk) for learner in learners]
     assert at_once(*deletions) == []
     assert not Machine.objects.exists()
@@ -176,7 +176,7 @@ def test_finished_run_keeps_the_name_of_a_deleted_opponent() -> None:
 def test_run_stops_at_a_deleted_opponent() -> None:
     learner, opponent = machine(Side.FIRST), machine(Side.SECOND, name="Old friend")
     run = run_chunk(run_of(learner, Stage("random", 10), Stage(opponent.slug, 10)), Pace(n_games=4))
-    assert machine_loss(opponent)["stopped"] == 1
+    assert machine_deletion_counts(opponent)["stopped"] == 1
     machine_delete(user=create_staff(), machine_id=opponent.pk)
     run = run_execute(run)
     assert (run.status, run.games_done) == (JobStatus.CANCELLED, 10)

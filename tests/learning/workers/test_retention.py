@@ -41,7 +41,7 @@ from learning.models import (
     Tournament,
     TrainingRun,
 )
-from learning.selectors.machines import lessons_missing
+from learning.selectors.machines import damaged_ledgers
 from learning.services.copies import machine_clone
 from learning.services.machines import machine_delete
 from learning.services.personal_machines import machines_claim, personal_machine_play
@@ -287,7 +287,7 @@ def test_interrupted_deletion_leaves_an_ownerless_machine(monkeypatch: pytest.Mo
     ledgers_compact(TurnEnd())
     place, n_steps = None, 0
     while (place := retention_run(TurnEnd(0), place)) is not None:
-        assert ledger_errors() + lessons_missing() == []
+        assert ledger_errors() + damaged_ledgers() == []
         n_steps += Machine.objects.filter(pk=personal_machine.pk, owner=None, guest=None, is_public=False).exists()
     assert n_steps >= 2, "several transactions delete its parts, the last one its row"
     assert not Machine.objects.filter(pk=personal_machine.pk).exists()
@@ -407,7 +407,7 @@ def test_rows_that_refer_to_a_deleted_machine_stay(has_trained: bool) -> None:
         (other.pk, other.name),
         (None, DELETED_MACHINE_NAME),
     }
-    assert ledger_errors() + lessons_missing() == []
+    assert ledger_errors() + damaged_ledgers() == []
 
 
 @pytest.mark.parametrize("has_account", [False, True])
@@ -587,7 +587,7 @@ def test_claim_during_retention_keeps_the_machine_or_finds_none() -> None:
         assert (personal_machine.owner, personal_machine.learns, personal_machine.n_lessons) == (ann, True, 1)
         assert personal_machine.lessons.count() == 1
     assert ledger_errors() == []
-    assert lessons_missing() == []
+    assert damaged_ledgers() == []
 
 
 @pytest.mark.django_db(transaction=True)

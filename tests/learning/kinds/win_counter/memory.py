@@ -20,7 +20,7 @@ class WinCounterMemory(KindMemory):
         rows = original.win_counts.order_by("key")
         WinCount.objects.bulk_create(WinCount(machine=copy, key=row.key, start=row.held, held=row.held) for row in rows)
 
-    def forget(self, machine):
+    def clear_rows(self, machine):
         WinCountChange.objects.filter(count__machine=machine).delete()
         machine.win_counts.all().delete()
 
