@@ -118,7 +118,7 @@ def _romgon(slug: str) -> Romgon:
 
 def _memory(slug: str, preset: str) -> ValueMemory:
     game, rule = game_get(slug), VALUE_PRESETS[preset].rule
-    return ValueMemory.load_board(game, rule, zero_weights(game, rule))
+    return ValueMemory.load(game, rule, zero_weights(game, rule))
 
 
 def _train_s(memory: ValueMemory, n_games: int, rng: RandomSource) -> float:
