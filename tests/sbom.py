@@ -50,7 +50,7 @@ def vendored_components() -> list[dict[str, Any]]:
 
 def font_components() -> list[dict[str, Any]]:
     """Return the fonts of printed sheets, in the version that their README names."""
-    (version,) = re.findall(r"Noto Sans (\d\S+)", (FONTS / "README.md").read_text())
+    (version,) = re.findall(r"Noto Sans (\d+\.\d+)", (FONTS / "README.md").read_text())
     purl = f"pkg:generic/noto-sans@{version}"
     return [
         {

@@ -21,7 +21,7 @@ from beadbox.public.counts import count_checked
 from beadbox.public.episodes import Episode
 from beadbox.public.games import Game, game_of, position_decode, side_of
 from beadbox.public.names import Names
-from beadbox.public.players import Learner, MachineData, Player, common_game, first_player_side, opponent_of, state_of
+from beadbox.public.players import Learner, Player, TrainedState, common_game, first_player_side, opponent_of, state_of
 from beadbox.public.strength import evaluate
 from beadbox.public.training_result import TrainingResult, add_present_tally, recording_marks
 from beadbox.rules.errors import InvalidPositionError
@@ -68,7 +68,7 @@ class Machine(Learner):
     True
     """
 
-    def __init__(self, game: Game, rule: Rule, current: MachineData, label: _Label) -> None:
+    def __init__(self, game: Game, rule: Rule, current: TrainedState, label: _Label) -> None:
         super().__init__(game, current)
         self._rule = rule
         self._label = label
@@ -128,7 +128,7 @@ class Machine(Learner):
         play, before = self._training_function(against, both_learn), (self._data, self._history)
         if seed is not None:
             seed = seed_checked(seed)
-            self._data = MachineData(self._data.state, RandomSource(seed), self._data.tally)
+            self._data = TrainedState(self._data.state, RandomSource(seed), self._data.tally)
         try:
             opponent_name = against if isinstance(against, str) else type(against).__name__
             self._play(play, games, TrainingResult(opponent_name, seed), on_progress)
@@ -274,7 +274,7 @@ class Machine(Learner):
         after = self._data.copy()
         tally = play(after.state, after.rng)
         learnt = tally if n_seats == 1 else tally + tally.mirrored()
-        self._data = MachineData(after.state, after.rng, after.tally + learnt)
+        self._data = TrainedState(after.state, after.rng, after.tally + learnt)
         return tally
 
     def _train_against(self, opponent: Machine, n_games: int, both_learn: bool) -> Tally:
@@ -347,7 +347,7 @@ def machine(
     except UnsuitedRuleError as error:
         raise UnsupportedError(error.problem) from None
     state = state_class(game.rules, rule).fresh(game.rules, side_of(side, game), rule)
-    return Machine(game, rule, MachineData(state, RandomSource(seed_checked(seed)), Tally()), _Label(preset=preset))
+    return Machine(game, rule, TrainedState(state, RandomSource(seed_checked(seed)), Tally()), _Label(preset=preset))
 
 
 def _rule(game: Game, rule: Rule | Mapping[str, object] | str | None) -> tuple[str, Rule]:
@@ -395,6 +395,6 @@ def load(path: str | Path) -> Machine:
         rng = RandomSource.from_text(document.random_state) if document.random_state else RandomSource(0)
     except (KeyError, ValueError) as error:
         raise FileError(str(error)) from None
-    now = MachineData(state, rng, Tally(document.wins, document.draws, document.losses))
+    now = TrainedState(state, rng, Tally(document.wins, document.draws, document.losses))
     label = _Label(document.name, document.description, document.preset, document.learns)
     return Machine(game_of(document.game.slug), document.rule, now, label)

@@ -19,7 +19,7 @@ from beadbox.rules.outcome import Side, Tally
 
 
 @dataclass(frozen=True, slots=True)
-class MachineData:
+class TrainedState:
     """Everything that changes when a machine learns: beads or values, random state, and tally.
 
     A machine replaces this object as a whole, so that an interruption never leaves half a game.
@@ -29,15 +29,15 @@ class MachineData:
     rng: RandomSource
     tally: Tally
 
-    def copy(self) -> MachineData:
+    def copy(self) -> TrainedState:
         """Return an independent copy."""
-        return MachineData(self.state.copy(), RandomSource.from_text(self.rng.text), self.tally + Tally())
+        return TrainedState(self.state.copy(), RandomSource.from_text(self.rng.text), self.tally + Tally())
 
 
 class Learner:
     """A player that learns to play one game: the base of ``Machine``."""
 
-    def __init__(self, game: Game, current: MachineData) -> None:
+    def __init__(self, game: Game, current: TrainedState) -> None:
         self._game = game
         self._data = current
 

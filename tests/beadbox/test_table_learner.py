@@ -291,10 +291,10 @@ def test_values_are_invariant_under_symmetries(game, preset):
     rule = TABLE_PRESETS[preset].rule
     for position in positions_met(game, 2, seed=5):
         for symmetry in game.symmetries:
-            image_move = game.transform(position, symmetry)
+            image = game.transform(position, symmetry)
             for move in game.legal_moves(position):
                 image_move = game.transform_move(move, symmetry)
-                assert entry_key(game, rule, position, move) == entry_key(game, rule, image_move, image_move)
+                assert entry_key(game, rule, position, move) == entry_key(game, rule, image, image_move)
 
 
 @pytest.mark.parametrize("preset", TABLE_PRESETS)

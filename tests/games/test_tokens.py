@@ -195,7 +195,7 @@ def test_the_page_shows_a_new_token_once(client: Any) -> None:
     client.force_login(owner)
     page = client.post("/account/tokens", {"name": "a robot", "scopes": ["read", "train"], "days": "30"})
     token = ApiToken.objects.get()
-    text = page.context["made"]
+    text = page.context["new_token_text"]
     assert tokens.token_read(text=text) == token
     assert (text in page.content.decode(), page["Cache-Control"].find("no-store") >= 0) == (True, True)
     assert token.scopes == ["read", "train"]

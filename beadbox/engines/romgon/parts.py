@@ -151,6 +151,11 @@ def _cell_names(cell: int) -> str:
     return IDS[cell] if mirror == row else f"{IDS[cell]}, {mirror}-{column}"
 
 
+def _hanging_indices(kind: int) -> tuple[int, ...]:
+    """Return the indices of features of hanging and of defended pieces of a type, of each owner."""
+    return tuple(HANGING + (owner * N_KINDS + kind - 1) * 2 + held for owner in range(N_OWNERS) for held in (0, 1))
+
+
 def _tables(*, flips: bool) -> Iterator[WeightTable]:
     """Yield a table for each group of features that only the larger set has."""
     kinds = [TYPE_NAMES[kind] for kind in _KINDS]
@@ -171,15 +176,7 @@ def _tables(*, flips: bool) -> Iterator[WeightTable]:
         "Hanging pieces",
         "A piece that is attacked, and nothing could take back; or something could.",
         tuple(f"{owner_text}, {how}" for owner_text in _OWNER_TEXTS for how in ("hanging", "defended")),
-        tuple(
-            (
-                TYPE_NAMES[kind],
-                tuple(
-                    HANGING + (owner * N_KINDS + kind - 1) * 2 + held for owner in range(N_OWNERS) for held in (0, 1)
-                ),
-            )
-            for kind in _KINDS
-        ),
+        tuple((TYPE_NAMES[kind], _hanging_indices(kind)) for kind in _KINDS),
     )
     yield WeightTable(
         "The race",

@@ -130,7 +130,7 @@ class ValueLearnerMemory(KindMemory):
             cursor.execute("DELETE FROM learning_thought WHERE machine_id = %s", [machine.pk])
             cursor.execute("DELETE FROM learning_weights WHERE machine_id = %s", [machine.pk])
 
-    reset = create_memory
+    store_initial_memory = create_memory
 
     def load(self, machine: Machine, most: int | None = None) -> ValueMemory:
         return ValueMemory(_learner(machine.game_rules, machine.rule, _latest_row(machine), learns=machine.learns))

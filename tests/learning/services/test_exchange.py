@@ -99,7 +99,7 @@ class TestRoundTrip:
     def test_foreign_formats_survive_a_round_trip(self, form: str, preset: str) -> None:
         learner = trained_machine(machine(Side.SECOND, preset), games=2000)
         text = machine_export(learner, form).text
-        copy = import_text(text, form=form)
+        copy = import_text(text, file_format=form)
         assert machine_export(copy, form).text == text
         copy_with_rule = import_text(text, preset=preset)
         assert readable_machine(copy_with_rule).boxes == readable_machine(learner).boxes
@@ -263,7 +263,7 @@ class TestRefusals:
     @pytest.mark.parametrize(
         ("options", "reason"),
         [
-            ({"form": "xml"}, "^format: Please choose one of these"),
+            ({"file_format": "xml"}, "^format: Please choose one of these"),
             ({"preset": "luck"}, "^preset: Please choose one of these"),
             ({"game": "go"}, "'go' is not a game"),
             ({"name": "x" * 81}, "^name: Please use at most 80"),
