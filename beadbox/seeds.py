@@ -18,7 +18,9 @@ class SeedError(BeadboxError):
 
 
 def seed_checked(seed: int) -> int:
-    """Return the seed as Python's ``int`` if it is a whole number from 0 to :data:`MAX_SEED`, also of NumPy's types.
+    """Return the seed as Python's ``int`` if it is a whole number from 0 to :data:`MAX_SEED`.
+
+    Whole numbers of NumPy's types are accepted too.
 
     Raises:
         SeedError: the seed is no such number.

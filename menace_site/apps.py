@@ -21,13 +21,14 @@ class SiteConfig(AppConfig):
         from menace_site.observability import error_reports
         from menace_site.server import checks
 
-        admin_text.install_admin_names()  # The admin copies the names into its forms, so they must be set before.
+        # The admin copies the names of tables and columns when it builds its forms, so they are set first.
+        admin_text.install_admin_names()
 
         register(checks.check_settings)
         if settings.SENTRY_DSN:
             error_reports.error_reports_start(settings.SENTRY_DSN)
-        # A machine's memory of 10,000 boxes is 60,000 long-lived objects. At Python's default threshold of 700, loading
-        # such a memory triggers repeated full collections of 0.2 s each, which delay moves.
+        # The boxes of one learner, 10,000 of them, are 60,000 long-lived Python objects. At Python's default threshold
+        # of 700, loading them triggers repeated full collections of 0.2 s each, which delay moves.
         gc.set_threshold(GC_THRESHOLD, *gc.get_threshold()[1:])
 
 

@@ -46,7 +46,7 @@ N_STEPS = 30
 """Number of steps on the horizontal axis of a chart."""
 
 HEADLINE = "td-boards"
-"""Preset of the method that the figures compare with MENACE."""
+"""Preset of the method whose numbers of games are compared with those of MENACE."""
 TRIAL_GAMES: Mapping[tuple[str, Side, str], str] = {
     (NOUGHTS, Side.FIRST, "random"): "300",
     (NOUGHTS, Side.SECOND, "random"): "1,000",
@@ -57,7 +57,7 @@ TRIAL_GAMES: Mapping[tuple[str, Side, str], str] = {
 }
 """Games after which :data:`HEADLINE` was as strong as MENACE against all three opponents in our first trial.
 
-The trial had five MENACEs and three machines of the other preset, measured after 30, 100, 300 and 1,000 games.
+The trial had five MENACEs and three machines of this preset, measured after 30, 100, 300 and 1,000 games.
 """
 
 
@@ -132,8 +132,8 @@ class Lesson:
     def games(self, preset: str, against: slice) -> tuple[float | None, float | None, float | None]:
         """Return the median of games until a machine has the required points against the teachers of a slice.
 
-        It comes with the edges of its interval. The lower edge is computed for the lower edges of the required points,
-        and the upper edge for their upper edges.
+        Also return the edges of the median's interval. The lower edge is computed for the lower edges of the required
+        points, and the upper edge for their upper edges.
         """
         (middle, _, _), (_, low, _), (_, _, high) = (
             median_interval(self.learners[preset].first_marks(self.marks, required_points, against))

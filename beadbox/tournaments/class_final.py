@@ -47,7 +47,7 @@ def pairs_chances(
         game: the rules.
         firsts: players of the first side. In a ranking, one of the two lists has the one opponent only.
         seconds: players of the second side.
-        n_known: pairs to leave out, from the first one on.
+        n_skipped: pairs to leave out, from the first one on.
     """
     pairs = list(product(range(len(firsts)), range(len(seconds))))[n_skipped:]
     if not game.listable:

@@ -18,7 +18,7 @@ from games.exceptions import NOT_JSON_TEXT, TOO_LARGE_TEXT, MalformedError, Play
 MAX_FRAME_BYTES = 16 * 1024
 MAX_MOVE_LENGTH = 20
 MAX_STEP_PLIES = 100
-"""Plies of an exhibition in one request. The room stays locked while they are played."""
+"""Plies that one request may play in a match of two automated players. The room stays locked meanwhile."""
 
 
 class FrameError(Exception):
@@ -52,7 +52,9 @@ def parse_frame(text: str | None) -> tuple[str, dict[str, Any]]:
 
 
 def parse_move_data(data: dict[str, Any]) -> tuple[str, int | None]:
-    """Return the move's text and the ply of ``{"move": "5", "ply": 2}`` or ``{"position": 5}``.
+    """Return the move's text and the ply of ``{"move": "5", "ply": 2}``.
+
+    An older form is ``{"position": 5}``, with the number of a square.
 
     Raises:
         FrameError: names a field that is missing or of the wrong type.
@@ -66,7 +68,9 @@ def parse_move_data(data: dict[str, Any]) -> tuple[str, int | None]:
 
 
 def parse_step_data(data: dict[str, Any]) -> tuple[int | None, int]:
-    """Return the ply and the number of plies of ``{"ply": 2, "plies": 1}``; both are optional.
+    """Return the ply that the client saw, and the number of plies to play, of ``{"ply": 2, "plies": 1}``.
+
+    Both fields are optional.
 
     Raises:
         FrameError: names a field that is of the wrong type or out of range.
@@ -88,13 +92,13 @@ def _parse_ply(ply: Any) -> int | None:
 
 
 def first_error(detail: Any, field: str = "") -> str:
-    """Return the first sentence of a tree of error mappings and lists, after the dotted path of its field."""
+    """Return the first message in the nested errors of DRF, as ``path.to.field: message``."""
     children = detail.items() if isinstance(detail, dict) else enumerate(detail) if isinstance(detail, list) else ()
     for name, errors in children:
         if not errors:  # A list of objects has an empty mapping for each valid object.
             continue
-        is_own = name == "non_field_errors" or (isinstance(detail, list) and isinstance(errors, str))
-        return first_error(errors, field if is_own else f"{field}.{name}".lstrip("."))
+        is_of_parent = name == "non_field_errors" or (isinstance(detail, list) and isinstance(errors, str))
+        return first_error(errors, field if is_of_parent else f"{field}.{name}".lstrip("."))
     sentence = detail if isinstance(detail, str) else MalformedError.message
     return f"{field}: {sentence}" if field else sentence
 

@@ -47,7 +47,8 @@ class Draw(models.Model):
 class Thought(models.Model):
     """A move of a machine with learnt weights in a live match: the search scores of all legal moves.
 
-    ``beadbox.engines.position_values.Look`` explains the scores. The weights at that time are in the machine's ledger.
+    ``beadbox.engines.position_values.SearchResult`` explains the scores. The weights at that time are in the
+    machine's ledger.
     """
 
     machine = models.ForeignKey(Machine, on_delete=models.CASCADE, related_name="thoughts")

@@ -1,4 +1,4 @@
-"""Standings of machines: the columns of the list of machines that are not in the machine's row."""
+"""Standings of machines: what the list of machines shows of a machine and the table of machines does not store."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ class Standing(models.Model):
     """The standing of a machine: its games, its latest known strength, and the curve of its strength.
 
     Every machine has a standing, except copies made for rooms. The statement that stores a lesson also updates
-    ``lessons`` and ``games``. The maintenance worker computes the strength a little later. The standing is a separate
-    row, because every move reads the machine's row. An index on a column that changes with every lesson would keep
-    PostgreSQL from updating that row in place.
+    ``lessons`` and ``games``. The maintenance worker computes the strength a little later. The columns have indexes and
+    change with every lesson. In the machine's own row, which every move reads and every lesson updates, the indexes
+    would keep PostgreSQL from updating the row in place. So a standing is a row of its own.
     """
 
     machine = models.OneToOneField(Machine, primary_key=True, on_delete=models.CASCADE, related_name="standing")

@@ -46,11 +46,11 @@ def advice_request_read(fields: dict[str, object]) -> AdviceRequest:
     """Parse the fields of a request for advice (docs/ai.md).
 
     Raises:
-        AdviceError: the fields are invalid; the message is the first fixed text that applies.
+        AdviceError: a field is invalid; the message is the text that docs/ai.md has for the first invalid field.
     """
     game = _game(fields)
     adviser = adviser_of(game)
-    # Without ``game``, the rules of Romgon define the fields of a question. They have no field ``machine``.
+    # A request without ``game`` is about Romgon, and such a request has no field ``machine``.
     machine_ref = None if fields.get("game") is None else fields.get("machine")
     return AdviceRequest(adviser, adviser.read(game, fields), machine_ref)
 
@@ -66,17 +66,17 @@ def move_advice(request: AdviceRequest, rng: RandomSource) -> dict[str, object]:
 def machine_requested(request: AdviceRequest, user: AnyUser) -> tuple[Machine, AnyPosition]:
     """Return the requested machine, and the position of the question.
 
-    The machine plays this game and, if it plays only one side, the side to move.
+    The machine plays the game of the question. If it plays only one side, that side is to move or the game is over.
 
     Raises:
-        AdviceError: the machine plays another game or side, or its name is neither an id nor a slug.
+        AdviceError: the machine plays another game or side, or the reference is neither a text nor a whole number.
         MachineNotFoundError: there is no such machine, or this user may not see it.
         NotYourMachineError: this user may look at it, but not play it.
     """
     game, position = request.adviser.game_and_position(request.question)
     machine = machine_for(user, _machine_ref(request.machine_ref), to="play")
-    is_machines_turn = machine.side in (None, game.side_to_move(position)) or game.is_terminal(position)
-    if machine.game != game.slug or not is_machines_turn:
+    may_answer = machine.side in (None, game.side_to_move(position)) or game.is_terminal(position)
+    if machine.game != game.slug or not may_answer:
         raise AdviceError("Invalid machine", _machine_side_text(machine))
     return machine, position
 
@@ -86,19 +86,20 @@ def machine_advice(
 ) -> dict[str, object]:
     """Return the machine's move on the board of a question, and a comparison with other moves.
 
-    ``frozen_policy`` is the result of ``KindLive.frozen_policy`` for the position. ``rng`` draws the bead.
+    ``frozen_policy`` is the machine's present policy, which does not learn (``learning.kinds.live``). ``rng`` draws the
+    bead.
     """
-    view = {"id": machine.pk, "name": machine.name, "url": machine.get_absolute_url()}
-    return {**request.adviser.machine(request.question, frozen_policy, rng), "machine": view}
+    machine_json = {"id": machine.pk, "name": machine.name, "url": machine.get_absolute_url()}
+    return {**request.adviser.machine(request.question, frozen_policy, rng), "machine": machine_json}
 
 
 def evaluation(request: AdviceRequest) -> dict[str, object]:
-    """Return the value of a question's board for the side that asks, and its legal moves."""
+    """Return the value of a question's board for the side that the request names, and its legal moves."""
     return request.adviser.evaluation(request.question)
 
 
 def engine_depth() -> int:
-    """Return the depth to which the default engine searches the initial position, in actions (plies); runs a search."""
+    """Return the depth to which the default engine searches the initial position, in plies; runs a search."""
     game = game_get(DEFAULT_GAME)
     adviser = adviser_of(game)
     answer = adviser.move(adviser.start(game), RandomSource(0), time_limit_s=settings.AI_TIME_BUDGET_S)
@@ -112,19 +113,19 @@ def engine_levels() -> list[str]:
 
 
 def engine_ladders() -> dict[str, list[dict[str, object]]]:
-    """Return the ladder of the default game's engine by mode, weakest first.
+    """Return the ladders of the default game's engine by mode (normal play, or with flips), weakest level first.
 
     Each level has its rating and the rating's interval.
     """
     engine = engine_of(game_get(DEFAULT_GAME))
-    modes = (
+    ladders = (
         {} if engine is None else {mode: engine.ladder(game_get(slug)) for mode, slug in engine.ladder_games.items()}
     )
     return {
         mode: [
             {"difficulty": entry.level.slug, **entry.rating._asdict()} for entry in ladder if entry.rating is not None
         ]
-        for mode, ladder in modes.items()
+        for mode, ladder in ladders.items()
     }
 
 

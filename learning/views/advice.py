@@ -1,4 +1,4 @@
-"""A page to set up a board, ask for a move and see the messages of the API."""
+"""A page to set up a board, ask for a move, and see the request and the response of the API."""
 
 from __future__ import annotations
 
@@ -19,13 +19,14 @@ from learning.advice.registry import DEFAULT_GAME, adviser_of
 @require_safe
 def advice(request: HttpRequest) -> HttpResponse:
     """Show every game with boards that can be set up by hand; extra rules are check boxes."""
-    games = [_game(game) for game in GAMES.values() if not game.added]
-    return render(request, "learning/advice.html", {"games": [game for game in games if game["pieces"]]})
+    entries = [_game(game) for game in GAMES.values() if not game.added]
+    # A game without ``pieces`` in its entry has no board that can be set up by hand.
+    return render(request, "learning/advice.html", {"games": [entry for entry in entries if entry["pieces"]]})
 
 
 def _game(game: AnyGame) -> dict[str, Any]:
-    # A built-in machine is an example if the presets of its game are those of this game.
-    example_slugs = (house.slug for house in HOUSE if presets_of(game_get(house.game)) == presets_of(game))
+    # The form offers a built-in machine of a game with the same presets, since both games have machines of one kind.
+    example_slugs = (built_in.slug for built_in in HOUSE if presets_of(game_get(built_in.game)) == presets_of(game))
     return {
         "slug": game.slug,
         "name": game.full_name,

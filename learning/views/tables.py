@@ -1,4 +1,4 @@
-"""Downloads of pages: tables for spreadsheets, and the same data as JSON for programs."""
+"""Files that pages offer for download: tables for spreadsheets, and the same data as JSON for programs."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def json_download(name: str, data: dict[str, object]) -> JsonResponse:
     return JsonResponse(data, headers={"Content-Disposition": f'attachment; filename="{name}"'})
 
 
-def file_download(name: str, text: str) -> HttpResponse:
+def machine_file_download(name: str, text: str) -> HttpResponse:
     """Return a machine's file, which is JSON text, as a download."""
     return HttpResponse(text, "application/json", headers={"Content-Disposition": f'attachment; filename="{name}"'})
 

@@ -31,7 +31,7 @@ from learning.models import Machine
 from learning.selectors import tournaments as selectors
 from learning.services import tournaments as services
 from learning.services.tournaments import MAX_ENTRIES
-from learning.views.tables import csv_download, file_download, json_download
+from learning.views.tables import csv_download, json_download, machine_file_download
 
 TOURNAMENTS_PER_PAGE = 30
 MAX_UNTICKED = 100
@@ -161,7 +161,7 @@ def tournament_entry(request: HttpRequest, tournament_id: int, number: int) -> H
         text = entry_file(machine, entry)
     except PlayError as error:
         return not_found_response(request, error)
-    return file_download(f"{machine.slug}-entry.json", text)
+    return machine_file_download(f"{machine.slug}-entry.json", text)
 
 
 @form_only("tournament", "tournament_id")

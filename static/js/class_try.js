@@ -1,4 +1,4 @@
-/** The page with which a device tests the site before a lesson: whether a request and a socket get an answer. */
+/** The page with which a pupil's device tests the connection before a lesson at school: whether a request and a socket get an answer. */
 
 import { byId } from "./dom.js";
 
@@ -7,7 +7,7 @@ const SOCKET_TIMEOUT_MS = 5_000;
 
 const form = byId("try", HTMLFormElement);
 
-/** Sends the test results to the site; returns the milliseconds until its answer. */
+/** Posts the form with these results, which may be empty; returns the milliseconds until the answer. */
 async function send(/** @type {Record<string, string>} */ results) {
   const began = Date.now();
   const data = new FormData(form);
@@ -37,14 +37,14 @@ function testSocket() {
   });
 }
 
-const socket = testSocket();
+const socketTest = testSocket();
 try {
   const ms = await send({});
   byId("try-answer").textContent = `✓ The answer came after ${ms} ms.`;
-  const socketAnswer = await socket;
+  const socketWorks = await socketTest;
   byId("try-socket").textContent =
-    socketAnswer === "yes" ? "✓ The live connection works." : "The live connection is blocked. You can still play.";
-  await send({ socket: socketAnswer, ms });
+    socketWorks === "yes" ? "✓ The live connection works." : "The live connection is blocked. You can still play.";
+  await send({ socket: socketWorks, ms });
 } catch {
   byId("try-answer").textContent = "The answer did not come. Load this page again.";
 }

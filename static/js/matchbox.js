@@ -211,14 +211,14 @@ function brand(/** @type {string} */ title) {
 }
 
 /**
- * Returns the beads on the label by their printed cells, as `divideBeads` does, and the target cells of the drawn slot as
- * `lit`.
+ * Returns the beads on the label as `divideBeads` does, with cells of the printed box, and in `lit` the last cells of the
+ * drawn moves.
  */
 function labelBeads(/** @type {Layout} */ layout, /** @type {OpenedBox} */ box) {
-  const toBoard = box.boardMoves ? targetCells(layout, box.fit) : null;
-  const toPrinted = (/** @type {number} */ cell) => (toBoard ? toBoard.indexOf(cell) : cell);
+  const boardCells = box.boardMoves ? targetCells(layout, box.fit) : null;
+  const toPrinted = (/** @type {number} */ cell) => (boardCells ? boardCells.indexOf(cell) : cell);
   const printedPaths = (/** @type {Slot} */ slot) => {
-    // If symmetric moves have separate slots, each slot has one bead, where its own move is printed.
+    // Two slots with the same move on this board each have a bead only where their own move is printed.
     const isShared = slot.printed && box.slots.some((other) => other !== slot && other.moves[0] === slot.moves[0]);
     return isShared
       ? [cellsAt(layout, /** @type {string[]} */ (slot.printed_path))]
@@ -239,7 +239,7 @@ function labelBeads(/** @type {Layout} */ layout, /** @type {OpenedBox} */ box) 
   };
 }
 
-/** Draws the beads in the drawer, with those added and removed by the last lesson marked. */
+/** Draws the beads in the drawer, and marks the beads that the last lesson added or removed. */
 function drawContents(/** @type {OpenedBox} */ box, /** @type {number} */ total) {
   if (total > MAX_SINGLE_BEADS) return drawStacks(box);
   const beads = box.slots.flatMap((slot, index) => {
@@ -306,9 +306,9 @@ function freeSpots(/** @type {number} */ n, /** @type {number} */ r, /** @type {
 /** Draws a stack with a number for each slot, if there are too many beads to draw one by one. */
 function drawStacks(/** @type {OpenedBox} */ box) {
   const group = svg("g", { class: "beads" });
-  const kinds = box.slots.length;
-  const columns = kinds <= 3 ? Math.max(1, kinds > 2 ? 2 : 1) : kinds <= 6 ? 2 : 3;
-  const rows = Math.ceil(kinds / columns);
+  const nSlots = box.slots.length;
+  const columns = nSlots <= 2 ? 1 : nSlots <= 6 ? 2 : 3;
+  const rows = Math.ceil(nSlots / columns);
   const [width, height] = [(312 - 152) / columns, (198 - 32) / rows];
   const r = Math.min(13, height / 3.6, width / 4);
   box.slots.forEach((slot, index) => {

@@ -1,4 +1,4 @@
-"""Tables that a spreadsheet saved are read as meant."""
+"""A CSV file that a spreadsheet program has saved again gives the same boxes."""
 
 import csv
 import io
@@ -25,7 +25,7 @@ MACHINE = MachineData(
 )
 CSV_ROWS = list(csv.reader(io.StringIO(FORMATS["csv"].dump(MACHINE))))
 EXPECTED_BOXES = {box.position: (box.beads, box.visits) for box in MACHINE.boxes}
-CSV_HEADING, CSV_ROW_START = "position,move,beads\n", ".........,1,"
+CSV_HEADING = "position,move,beads\n"
 
 
 def to_csv(
@@ -54,14 +54,14 @@ READABLE_TABLES: dict[str, str | bytes] = {
     "line ends of Windows": to_csv(end="\r\n"),
     "line ends of an old Mac": to_csv(end="\r"),
     "every cell quoted": to_csv(quoting=csv.QUOTE_ALL),
-    "mark of UTF-8": to_csv().encode("utf-8-sig"),
+    "byte order mark, UTF-8": to_csv().encode("utf-8-sig"),
     "UTF-16, little-endian": b"\xff\xfe" + to_csv(separator="\t", end="\r\n").encode("utf-16-le"),
     "UTF-16, big-endian": b"\xfe\xff" + to_csv(separator="\t", end="\r\n").encode("utf-16-be"),
     "UTF-32": to_csv().encode("utf-32"),
     "sep of semicolons": "sep=;\n" + to_csv(separator=";"),
     "sep of commas, with empty cells": "sep=,,,,,,,,\r\n" + to_csv(end="\r\n"),
     "sep of tabs": "SEP=\t\n" + to_csv(separator="\t"),
-    "sep in quotes after the mark of UTF-8": '\ufeff"sep=;"\r\n' + to_csv(separator=";"),
+    "sep in quotes after the byte order mark": '\ufeff"sep=;"\r\n' + to_csv(separator=";"),
     "sep after an empty row": "\n;;;;\nsep=;\n\n" + to_csv(separator=";"),
     "empty rows between": to_csv(
         [EMPTY_ROW, [], *(row for one in CSV_ROWS for row in (one, EMPTY_ROW, [])), [" "] * 8]
@@ -71,7 +71,7 @@ READABLE_TABLES: dict[str, str | bytes] = {
     "separators at the end of the heading": to_csv([[*CSV_ROWS[0], "", ""], *CSV_ROWS[1:]]),
     "blanks after commas": to_csv().replace(",", ", "),
     "blanks around quotes": to_csv(quoting=csv.QUOTE_ALL).replace(",", " , "),
-    "blanks that do not break": to_csv(separator=";").replace(";", "\u00a0;\u00a0"),
+    "non-breaking spaces": to_csv(separator=";").replace(";", "\u00a0;\u00a0"),
     "blanks in the heading": to_csv([[f" {name.title()} " for name in CSV_ROWS[0]], *CSV_ROWS[1:]]),
     "4.0 for 4": to_csv(rows_with_notation(5, "{}.0")),
     "4.00 for 4 in every column": to_csv(
@@ -96,10 +96,10 @@ def test_csv_saved_by_a_spreadsheet_is_read(content: str | bytes) -> None:
     assert read_boxes(content) == EXPECTED_BOXES
 
 
-def test_missing_cells_at_the_end_of_a_row_are_read() -> None:
-    assert read_boxes(
-        f"{CSV_HEADING[:-1]},draws\n{CSV_ROW_START}4\n{CSV_ROW_START[:-2]}2,5,\n{CSV_ROW_START[:-2]}5,0,6"
-    ) == {".........": ((4, 5, 0), (0, 0, 6))}
+def test_missing_cells_at_the_end_of_a_row_count_as_0() -> None:
+    """The column ``draws`` has the number of draws of a bead, which the site calls visits."""
+    table = "position,move,beads,draws\n.........,1,4\n.........,2,5,\n.........,5,0,6"
+    assert read_boxes(table) == {".........": ((4, 5, 0), (0, 0, 6))}
 
 
 def test_empty_squares_may_be_blanks() -> None:
@@ -107,6 +107,7 @@ def test_empty_squares_may_be_blanks() -> None:
     assert read_boxes(f'{CSV_HEADING}"    O   X",2,4\n') == read_boxes(f"{CSV_HEADING}....O...X,2,4\n")
 
 
-def test_positions_with_the_formula_guard_are_read() -> None:
+def test_positions_with_a_leading_apostrophe_are_read() -> None:
+    """A position of hexapawn begins with a minus sign, like a formula, so the file has an apostrophe before it."""
     unguarded, guarded = (f"{CSV_HEADING}{mark}-oo-oOO--:2,b3c2,4\n{mark}-oo-oOO--:2,b2b1,5\n" for mark in ("", "'"))
     assert read_boxes(guarded) == read_boxes(unguarded)

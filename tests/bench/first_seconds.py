@@ -83,7 +83,7 @@ RECORD_MESSAGES = """
   const send = Worker.prototype.postMessage;
   Worker.prototype.postMessage = function (data, ...more) {
     if (data.view) window.sent.view = data.view;
-    if (data.ask === "machine") window.sent.plan = data.plan;
+    if (data.kind === "machine") window.sent.plan = data.plan;
     return send.call(this, data, ...more);
   };
 """

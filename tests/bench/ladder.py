@@ -46,7 +46,7 @@ def short_ladder() -> Iterator[Figure]:
         written = ladders_read(engine.ladder_file) if engine.ladder_file else {}
         for mode, slug in engine.ladder_games.items():
             game = game_get(slug)
-            mark, measured = engine.learnt_fingerprint(game), written[mode].conditions["uses_learnt_value"]
+            mark, measured = engine.learnt_fingerprint(game), written[mode].conditions["learnt"]
             yield Figure(f"{mode}: learnt value of the ratings", measured, mark, measured == mark, is_fact=True)
             pairs, games = ladder.neighbours(engine, game), {"near": N_SHORT, "far": 0, "seed": OTHER_SEED}
             for pair in ladder.measure_pairs(engine, game, pairs, **games):

@@ -20,7 +20,7 @@ RECORD_SHIFTS = """
     for (const shift of list.getEntries()) window.layoutShift += shift.value;
   }).observe({ type: "layout-shift", buffered: true });
 """
-GAME_BOXES = """[...document.querySelectorAll(".game")].map((game) => {
+GAME_RECTANGLES = """[...document.querySelectorAll(".game")].map((game) => {
   const { top, bottom, height } = game.getBoundingClientRect();
   return { top, bottom, height };
 })"""
@@ -30,22 +30,22 @@ def expect_drawn_boards(page: Page) -> None:
     expect(page.locator(".game-board > svg .ruling")).to_have_count(page.locator(".game").count())
 
 
-def test_the_front_page_fits_a_laptop_and_three_phone_screens(visitor: Visitor) -> None:
+def test_first_three_games_fit_a_laptop_or_three_phone_screens(visitor: Visitor) -> None:
     house_machines()
     laptop = visitor(**browser_options(1280, 720))
     laptop.add_init_script(RECORD_SHIFTS)
     laptop.goto("/")
     expect_drawn_boards(laptop)
-    assert max(box["bottom"] for box in laptop.evaluate(GAME_BOXES)[:3]) <= 720
+    assert max(rectangle["bottom"] for rectangle in laptop.evaluate(GAME_RECTANGLES)[:3]) <= 720
     assert laptop.evaluate("window.layoutShift") <= MAX_LAYOUT_SHIFT
     phone = visitor(**browser_options(360, 740))
     phone.add_init_script(RECORD_SHIFTS)
     phone.goto("/")
     expect_drawn_boards(phone)
-    boxes = phone.evaluate(GAME_BOXES)
-    assert len(boxes) == 8
-    assert all(box["height"] <= 740 for box in boxes), "a whole game at a time"
-    assert boxes[2]["bottom"] <= 3 * 740
+    rectangles = phone.evaluate(GAME_RECTANGLES)
+    assert len(rectangles) == 8
+    assert all(rectangle["height"] <= 740 for rectangle in rectangles), "a game is taller than the screen"
+    assert rectangles[2]["bottom"] <= 3 * 740
     assert phone.evaluate("window.layoutShift") <= MAX_LAYOUT_SHIFT
 
 

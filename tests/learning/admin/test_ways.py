@@ -1,6 +1,7 @@
 """Links in the admin, and the headings of tables and columns.
 
-A machine's page links to the rows of the machine. The page of the heaviest users links to their rows.
+A machine's page links to the rows of the machine. The page of usage links to the machines, runs and rooms of the
+accounts and guests that use the site most.
 """
 
 import re
@@ -87,20 +88,20 @@ def test_number_of_queries_does_not_depend_on_the_rows(staff_browser: Client) ->
 
 
 def test_heaviest_users_link_to_machines_and_rooms(staff_browser: Client) -> None:
-    """The page has links with the hash of a visitor's address and with a guest's number, but shows neither as text."""
+    """The hash of a visitor's IP address and a guest's number are in links of the page, but not in its text."""
     owner, _, _ = busy_account()
     visitor = guest(7)
     guest_room = room("machine", visitor, machine=machine().slug).room
-    address_hash = "ab" * 16
-    Room.objects.filter(pk=guest_room.pk).update(opened_from=address_hash)
+    ip_hash = "ab" * 16
+    Room.objects.filter(pk=guest_room.pk).update(opened_from=ip_hash)
     guest_machine = machine(name="Pupil", guest=UUID(int=7), is_public=False)
     page = staff_browser.get("/admin/usage/").content.decode()
     text = re.sub(r"<[^>]+>", " ", page)
-    assert address_hash not in text
+    assert ip_hash not in text
     assert str(UUID(int=7)) not in text
     page_links = links(page)
     expected_texts = {
-        f"/admin/games/room/?opened_from={address_hash}": guest_room.code,
+        f"/admin/games/room/?opened_from={ip_hash}": guest_room.code,
         f"/admin/games/room/?player={UUID(int=7)}": guest_room.code,
         f"/admin/games/match/?player={UUID(int=7)}": guest_room.code,
         f"/admin/learning/machine/?guest={UUID(int=7)}": guest_machine.name,
@@ -128,7 +129,7 @@ def test_heaviest_users_link_to_machines_and_rooms(staff_browser: Client) -> Non
         "learning/schedule/?account=-1",
     ],
 )
-def test_a_filter_by_a_missing_row_shows_nothing(staff_browser: Client, address: str) -> None:
+def test_a_filter_by_a_wrong_value_shows_no_row_or_is_refused(staff_browser: Client, address: str) -> None:
     busy_account()
     answer = staff_browser.get(f"/admin/{address}")
     assert answer.status_code in (200, 400)
@@ -136,7 +137,7 @@ def test_a_filter_by_a_missing_row_shows_nothing(staff_browser: Client, address:
         assert "0 " in answer.content.decode().partition('class="paginator"')[2][:200]
 
 
-def test_groups_tables_and_columns_have_headings(staff_browser: Client) -> None:
+def test_headings_of_the_admin_are_plain_words(staff_browser: Client) -> None:
     index = staff_browser.get("/admin/").content.decode()
     for heading in ("Failed log-ins", "Second factor", "Scheduled tasks", "Log-ins", "API tokens", "Blocked addresses"):
         assert heading in index
