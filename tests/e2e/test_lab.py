@@ -9,11 +9,12 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from beadbox.learners.boxes.presets import PRESETS
+from beadbox.learners.presets import presets_of
 from beadbox.learners.q_learning.presets import Q_PRESETS
 from beadbox.learners.q_learning.rule import QRule
-from beadbox.learners.table_learner.presets import TABLE_PRESETS
 from beadbox.learners.value_learner.presets import VALUE_PRESETS
 from beadbox.rules.outcome import Side
+from beadbox.rules.registry import GAMES
 from learning.kinds.boxes.memory import ledger_errors
 from learning.kinds.boxes.training import box_visits
 from learning.models import JobStatus, Machine, TrainingRun
@@ -204,7 +205,7 @@ def test_the_presets_and_the_fields_follow_the_game(page: Page, owner: Any) -> N
     expect(preset).to_have_count(5)
     expect(page.locator("[name=board]:visible, [name=added]:visible")).to_have_count(0)
     page.locator("#all-presets summary").click()
-    expect(preset).to_have_count(len(PRESETS) + len(TABLE_PRESETS))
+    expect(preset).to_have_count(len(presets_of(GAMES["noughts-and-crosses"])))
     page.get_by_label("Romgon", exact=True).check()
     expect(page.locator("[name=added]:visible")).to_have_count(4)
     expect(preset).to_have_count(len(Q_PRESETS) + len(VALUE_PRESETS))
