@@ -43,7 +43,7 @@ N_CHART_POINTS = 44
 """Number of points of a chart."""
 WINDOW_GAMES = 10
 MIN_WINDOW_DRAWS = 9
-"""Draws are steady from the first game after which at least so many of the next :data:`WINDOW_GAMES` are drawn."""
+"""Minimum number of draws among the next :data:`WINDOW_GAMES` games, from which on draws count as steady."""
 
 MICHIE_SOURCE = "D. Michie (1961, 1963), one tournament, as it is usually told"
 STEADY_PUBLISHED = Published("about 20", MICHIE_SOURCE, low=15.0, high=25.0)

@@ -128,7 +128,7 @@ class Machine(Learner):
         play, before = self._training_function(against, both_learn), (self._data, self._history)
         if seed is not None:
             seed = seed_checked(seed)
-            self._data = TrainedState(self._data.state, RandomSource(seed), self._data.tally)
+            self._data = replace(self._data, rng=RandomSource(seed))
         try:
             opponent_name = against if isinstance(against, str) else type(against).__name__
             self._play(play, games, TrainingResult(opponent_name, seed), on_progress)
@@ -274,7 +274,7 @@ class Machine(Learner):
         after = self._data.copy()
         tally = play(after.state, after.rng)
         learnt = tally if n_seats == 1 else tally + tally.mirrored()
-        self._data = TrainedState(after.state, after.rng, after.tally + learnt)
+        self._data = replace(after, tally=after.tally + learnt)
         return tally
 
     def _train_against(self, opponent: Machine, n_games: int, both_learn: bool) -> Tally:

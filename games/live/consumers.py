@@ -355,7 +355,7 @@ class RoomConsumer(FrameConsumer):
             await self.send(STATE_TEXTS.text(view))
 
     async def _redact(self, state: UnredactedState) -> RoomState:
-        """Redact a state for this socket's principal. Only a state with hidden parts token_scope a new read of it."""
+        """Redact a state for this socket's principal. Only a state with hidden parts needs a new read of it."""
         if state.private and time.monotonic() - self.person_read_at >= PRINCIPAL_MAX_AGE_S:
             try:
                 await in_thread(self._person, "read")

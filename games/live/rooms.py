@@ -340,8 +340,8 @@ def _seat_of(person: Principal, token: str) -> Seat:
 
 
 def _copy_person(seat: Seat, person_seat: Seat) -> None:
-    for field in ("name", "user_id", "guest", "token_sha256"):
-        setattr(seat, field, getattr(person_seat, field))
+    seat.name, seat.user_id = person_seat.name, person_seat.user_id
+    seat.guest, seat.token_sha256 = person_seat.guest, person_seat.token_sha256
 
 
 def _requested_players(room: Room, human_sides: Collection[Side]) -> dict[Side, RequestedPlayer]:

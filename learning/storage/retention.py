@@ -93,7 +93,7 @@ class RetentionRule:
 
 
 def days_ago(days: float | str) -> datetime:
-    """Return the moment ``days`` days days_ago; ``days`` may be the name of a setting."""
+    """Return the moment ``days`` days ago; ``days`` may be the name of a setting."""
     return timezone.now() - timedelta(days=getattr(settings, days) if isinstance(days, str) else days)
 
 
@@ -143,10 +143,8 @@ def _is_expired(moment: str, match: str, host: str) -> Q:
     of_account = Q(**{f"{host}__isnull": False}) | Exists(
         Seat.objects.filter(**{match: OuterRef("pk")}, user__isnull=False)
     )
-    guest_cutoff, account_cutoff = (
-        days_ago(max(min(days, 1), days * guest_retention_share())),
-        days_ago("KEEP_MATCHES_DAYS"),
-    )
+    guest_cutoff = days_ago(max(min(days, 1), days * guest_retention_share()))
+    account_cutoff = days_ago("KEEP_MATCHES_DAYS")
     return Q(**{f"{moment}__lt": guest_cutoff}) & (Q(**{f"{moment}__lt": account_cutoff}) | Q(~of_account))
 
 

@@ -28,7 +28,7 @@ def n_done_games(run: TrainingRun) -> int:
 
 
 def condition_of_games(run: TrainingRun, games: int) -> Callable[[], bool]:
-    """Return a function that is true as soon as the run has played so many games."""
+    """Return a function that is true as soon as the run has played this number of games."""
     return lambda: n_done_games(run) >= games
 
 

@@ -514,7 +514,7 @@ RetainOnlySessions = Callable[[Callable[[Any], Any]], None]
 def test_locked_rows_are_not_all_tried(
     retain_only_sessions: RetainOnlySessions, error: type[psycopg.Error], expected_sizes: list[int]
 ) -> None:
-    """No row is expected_sizes alone while the database is away."""
+    """No row is tried alone while the database is away."""
     batch_sizes: list[int] = []
 
     def fail(rows: Any) -> None:
